@@ -189,11 +189,11 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 	if err != nil {
 		return err
 	}
-	return a.stands(ctx, p, op, *d)
+	return a.stillValid(ctx, p, op, *d)
 }
 
-// stands says whether a read that was decided before may answer now.
-func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
+// stillValid refuses a read that was decided before if it may not answer now.
+func (a *Authorizer) stillValid(ctx context.Context, p Principal, op Op, before decision) error {
 	var epoch int64
 	if err := a.store.Ask(ctx, func(tx *store.Tx) (err error) {
 		epoch, err = Epoch(tx)

@@ -97,8 +97,8 @@ func (c *chain) of(id schemas.EntityID) *entity {
 	return nil
 }
 
-// holds reports whether id is the chain's own entity or above it.
-func (c *chain) holds(id schemas.EntityID) bool {
+// hasAncestor reports whether id is the chain's own entity or above it.
+func (c *chain) hasAncestor(id schemas.EntityID) bool {
 	return slices.ContainsFunc(c.entities, func(e entity) bool { return e.ID == id })
 }
 

@@ -109,7 +109,7 @@ func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, err
 	if err != nil {
 		return nil, err
 	}
-	if target == nil || !target.holds(c.self().ID) {
+	if target == nil || !target.hasAncestor(c.self().ID) {
 		return nil, NotKnown(ref)
 	}
 	return target, nil
@@ -280,7 +280,7 @@ func (a *Authorizer) Had(p Principal, tool string) bool {
 // Standing reports whether the caller's identity is still valid: known, its key not replaced,
 // and no entity of its chain suspended, ended or out of time. It says nothing about what the
 // caller may do, nor about the age of its token.
-func (a *Authorizer) Standing(ctx context.Context, p Principal) (stands bool, err error) {
+func (a *Authorizer) Standing(ctx context.Context, p Principal) (stillValid bool, err error) {
 	err = a.store.Read(ctx, func(tx *store.Tx) error {
 		c, _, err := a.cache.get(tx, p.Entity)
 		if err != nil || c == nil {
@@ -289,9 +289,9 @@ func (a *Authorizer) Standing(ctx context.Context, p Principal) (stands bool, er
 		fallen := func(d Denial) bool {
 			return d.Reason == DeniedExpired || d.Reason == DeniedNotActive && d.Status != schemas.Registered
 		}
-		stands = c.self().KeySeq == p.KeySeq && !slices.ContainsFunc(Evaluate(c.links, Operation{}, tx.Micros()),
+		stillValid = c.self().KeySeq == p.KeySeq && !slices.ContainsFunc(Evaluate(c.links, Operation{}, tx.Micros()),
 			fallen)
 		return nil
 	})
-	return stands, err
+	return stillValid, err
 }

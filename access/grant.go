@@ -104,7 +104,7 @@ func (g Grant) Holds(id schemas.EntityID) (bool, error) {
 	if err != nil || c == nil {
 		return false, err
 	}
-	return c.holds(g.Actor()), nil
+	return c.hasAncestor(g.Actor()), nil
 }
 
 // ChainOf is the chain of an entity, the human root first; empty if there is no

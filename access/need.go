@@ -218,7 +218,7 @@ func (g *grant) refusesHuman(n Need, op Operation) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if c != nil && c.holds(self) {
+		if c != nil && c.hasAncestor(self) {
 			return "", nil
 		}
 	}

@@ -176,8 +176,8 @@ func (o *ordering) compareLimits(child schemas.Capabilities) {
 	})
 }
 
-func unless(holds bool, format string, args ...any) string {
-	if holds {
+func unless(ok bool, format string, args ...any) string {
+	if ok {
 		return ""
 	}
 	return fmt.Sprintf(format, args...)

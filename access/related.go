@@ -36,7 +36,7 @@ func (g Grant) OneLine(a, b schemas.EntityID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c != nil && c.holds(pair[1]) {
+		if c != nil && c.hasAncestor(pair[1]) {
 			return true, nil
 		}
 	}

@@ -106,9 +106,6 @@ func Named(g access.Grant, ref string) (schemas.EntityID, error) {
 	return g.Resolve(ref)
 }
 
-// Self reads the actor's own record.
-func Self(g access.Grant) (Record, error) { return load(g.Tx(), g.Actor()) }
-
 // Agent is the public form of r. The expiry is the earliest along the chain.
 func (r Record) Agent(g access.Grant) (schemas.Agent, error) {
 	a := schemas.Agent{

@@ -85,16 +85,11 @@ type Registration struct {
 	NodeID string
 }
 
-// Register creates an agent under the actor (INV-LEAST). Errors: CodeDenied
-// with every capability that exceeds an ancestor's, CodeConflict for a taken
-// name or a key that was registered before.
-func Register(g access.Grant, in Registration) (Record, error) {
-	return RegisterUnder(g, g.Actor(), in)
-}
-
-// RegisterUnder is Register under an agent that is the actor or stands below it, as the actor
-// could by acting as that one. CodeNotFound for any other.
-func RegisterUnder(g access.Grant, under schemas.EntityID, in Registration) (Record, error) {
+// Register creates an agent under the actor, or under a descendant of it, as the actor could by
+// acting as that agent (INV-LEAST). Errors: CodeDenied with every capability that exceeds an
+// ancestor's, CodeConflict for a taken name or a key that was registered before, CodeNotFound for
+// any other parent.
+func Register(g access.Grant, under schemas.EntityID, in Registration) (Record, error) {
 	tx := g.Tx()
 	if above, err := g.Holds(under); err != nil || !above {
 		return Record{}, cmp.Or(err, access.NotKnown(string(under)))

@@ -55,15 +55,15 @@ func agentTree(ctx context.Context, v *visit) (view, error) {
 		}
 		below[parent] = append(below[parent], a)
 	}
-	holds := map[schemas.EntityID]*work.Status{}
+	leases := map[schemas.EntityID]*work.Status{}
 	for i := range held.Items {
-		holds[held.Items[i].HolderID] = &held.Items[i]
+		leases[held.Items[i].HolderID] = &held.Items[i]
 	}
 	var add func(parent schemas.EntityID, depth int)
 	add = func(parent schemas.EntityID, depth int) {
 		slices.SortFunc(below[parent], func(a, b ops.AgentRow) int { return strings.Compare(a.Name, b.Name) })
 		for _, a := range below[parent] {
-			p.Agents = append(p.Agents, agentRow{AgentRow: a, Depth: min(depth, 6), Work: holds[a.AgentID]})
+			p.Agents = append(p.Agents, agentRow{AgentRow: a, Depth: min(depth, 6), Work: leases[a.AgentID]})
 			add(a.AgentID, depth+1)
 		}
 	}

@@ -21,8 +21,7 @@ type searchPage struct {
 	Changed          []change // lately, on the page without words
 }
 
-// change is what somebody did to memory in the last 24 hours, of the newest entries of the
-// record.
+// change is a change of memory in the last 24 hours, of the newest entries of the record.
 type change struct {
 	Who, Action, Last string
 	Times             int

@@ -118,11 +118,11 @@ func refusedBefore(ctx context.Context, v *visit, t *controller.View) (list []re
 	if len(t.Rounds) == 0 {
 		return nil, nil
 	}
-	said, err := v.node.TaskSaid(ctx, v.caller.Principal, t.TaskID, "SubTaskOutcome", mostOutcomes)
+	messages, err := v.node.TaskSaid(ctx, v.caller.Principal, t.TaskID, "SubTaskOutcome", mostOutcomes)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range said {
+	for _, m := range messages {
 		var o schemas.SubTaskOutcome
 		if m.Round == t.Round || json.Unmarshal(m.Message, &o) != nil {
 			continue

@@ -195,7 +195,7 @@ func (v *verifying) fork(l storedLeaf) {
 	v.Forks = append(v.Forks, ForkNote{l.Seq, stamp(l.At), f.From, f.Until})
 }
 
-func (v *verifying) holds(c Checkpoint) bool {
+func (v *verifying) matchesRecord(c Checkpoint) bool {
 	root, ok := v.roots[c.Size()]
 	return ok && root == c.Edge.Root() && v.leaf[c.Size()] == c.Leaf
 }
@@ -208,7 +208,7 @@ func (v *verifying) compare() error {
 		explained = append(explained, f.Fork)
 	}
 	for _, c := range v.all {
-		if !v.holds(c) {
+		if !v.matchesRecord(c) {
 			rest = append(rest, c)
 			continue
 		}
@@ -265,7 +265,7 @@ func (v *verifying) rewritten(wrong []Checkpoint) error {
 	first := wrong[0]
 	from, until := int64(1), first.Size()
 	for _, c := range v.all {
-		if c.Size() < first.Size() && v.holds(c) {
+		if c.Size() < first.Size() && v.matchesRecord(c) {
 			from = c.Size() + 1
 		}
 	}

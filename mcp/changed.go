@@ -48,9 +48,9 @@ func (r *Router) opened(c *call) {
 	r.subscribed(c.owner())
 }
 
-// tell tells the clients of a principal whose tools are others than they know; false
+// notifyTools notifies the clients of a principal whose list of tools is out of date; false
 // when it could not find out.
-func (s *sessionWatcher) tell(principal string) bool {
+func (s *sessionWatcher) notifyTools(principal string) bool {
 	var now map[string]bool
 	for p := range s.router.clients(principal) {
 		who := p.owner()

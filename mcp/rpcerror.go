@@ -87,7 +87,7 @@ func (r *Router) absentTool(ctx context.Context, m message, details sdk.JSONRPCE
 	return absent(p.Name, r.tools(ctx)), true
 }
 
-// tools are those that the caller of a request has; none if nobody can say.
+// tools are those that the caller of a request has; none if they are unknown.
 func (r *Router) tools(ctx context.Context) map[string]bool {
 	c, err := caller(ctx)
 	if err != nil || r.watcher == nil {

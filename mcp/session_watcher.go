@@ -84,7 +84,7 @@ func (s *sessionWatcher) checkAll() bool {
 		if byToken(who) {
 			all = s.check(who) && all
 		}
-		all = s.tell(id) && all
+		all = s.notifyTools(id) && all
 	}
 	return all
 }
@@ -92,8 +92,8 @@ func (s *sessionWatcher) checkAll() bool {
 // check disconnects a caller whose identity fell; false when that could not be
 // found out.
 func (s *sessionWatcher) check(who Principal) bool {
-	stands, err := s.node.Auth.Standing(s.ctx, who.Caller.Principal)
-	if err == nil && !stands {
+	stillValid, err := s.node.Auth.Standing(s.ctx, who.Caller.Principal)
+	if err == nil && !stillValid {
 		s.router.Disconnect(who.ID, nil)
 	}
 	return err == nil

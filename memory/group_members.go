@@ -145,7 +145,7 @@ func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) e
 		return fmt.Errorf("add member: %w", err)
 	}
 	if before == "" {
-		if err := tell(g, id, who, schemas.EventGroupMemberJoined,
+		if err := notifyMembership(g, id, who, schemas.EventGroupMemberJoined,
 			schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
 			return err
 		}
@@ -157,8 +157,9 @@ func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) e
 	return g.RightsChanged()
 }
 
-// tell sends an event about a membership to the group and to the member.
-func tell(g access.Grant, id schemas.GroupID, who schemas.EntityID, t schemas.EventType, payload any) error {
+// notifyMembership sends an event about a membership to the group and to the member.
+func notifyMembership(g access.Grant, id schemas.GroupID, who schemas.EntityID, t schemas.EventType,
+	payload any) error {
 	if err := g.Emit(events.GroupStream(id), t, payload); err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func Leave(g access.Grant, id schemas.GroupID, who schemas.EntityID) error {
 	if err := depart(g, id, who, culture.Departure); err != nil {
 		return err
 	}
-	if err := tell(g, id, who, schemas.EventGroupMemberLeft,
+	if err := notifyMembership(g, id, who, schemas.EventGroupMemberLeft,
 		schemas.GroupMemberLeft{GroupID: id, EntityID: who}); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func Succeed(g access.Grant, id, over schemas.ItemID) error {
 			"ask the user to run: cordelia review").Because(schemas.ErrPerson)
 	}
 	if old.visibility == schemas.Private {
-		if !g.IsHuman() || !see.holds(old.owner) {
+		if !g.IsHuman() || !see.includes(old.owner) {
 			return absent(over)
 		}
 	} else if err := mayWrite(g, old.visibility, old.owner, old.group); err != nil {

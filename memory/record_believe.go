@@ -50,8 +50,8 @@ func (i *taking) authorOf(o *Record) (schemas.EntityID, error) {
 	if p.Author == i.Actor() || p.SignedBy != p.Author || o.Subject+o.Key+o.ValidFrom+o.ValidTo != "" {
 		return i.Actor(), nil
 	}
-	holds, err := signatureHolds(i.Tx(), o.ID, p)
-	if err != nil || !holds {
+	valid, err := signatureHolds(i.Tx(), o.ID, p)
+	if err != nil || !valid {
 		return i.Actor(), err
 	}
 	return p.Author, nil

@@ -139,7 +139,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 			switch {
 			case d == nil || !p.inSpan(&d.row):
 			case d.hidden:
-				if p.see.holds(d.owner) || p.see.holds(d.author) {
+				if p.see.includes(d.owner) || p.see.includes(d.author) {
 					found.Hidden.Quarantined++
 				}
 			case p.isTrue(&d.row):
@@ -148,7 +148,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 				}
 			case d.supersededBy != "" && !d.ended(p.now):
 				found.Hidden.Superseded++ // a reader of the place may read it by its id
-			case !p.see.holds(d.owner) && !p.see.holds(d.author):
+			case !p.see.includes(d.owner) && !p.see.includes(d.author):
 			case d.supersededBy != "":
 				found.Hidden.Superseded++
 			default:
@@ -240,7 +240,7 @@ func (p *plan) quarantined(tx querier) (n int, err error) {
 	for i, of := range wanted {
 		matches[i] = "(" + to.match(of) + ")" + p.see.withheld(to)
 	}
-	if authors := p.see.hiddenAuthors(p.see.holds); authors != "" {
+	if authors := p.see.hiddenAuthors(p.see.includes); authors != "" {
 		to = audiencesOf(scopes, false)
 		for _, of := range wanted {
 			matches = append(matches, "(("+to.match(of)+") AND ("+authors+"))"+p.see.withheld(to))

@@ -157,9 +157,9 @@ func (p *plan) smoothed(tx querier, found []rank.Meant) ([]rank.Meant, error) {
 	rows, err := tx.Query(selectNeighbours, store.List(ns))
 	around := map[int64][2]int64{}
 	_, err = store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) {
-		var beside [2]int64
-		err = r.Scan(&n, &beside[0], &beside[1])
-		around[n] = beside
+		var neighbours [2]int64
+		err = r.Scan(&n, &neighbours[0], &neighbours[1])
+		around[n] = neighbours
 		return n, err
 	})
 	if err != nil {

@@ -148,7 +148,7 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 func (d *Draft) validatesForAnother(g access.Grant, see reach, r *row) bool {
 	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" &&
 		d.ValidFrom == "" &&
-		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.holds(r.author) &&
+		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.includes(r.author) &&
 		r.confidence < quarantineBelow
 }
 

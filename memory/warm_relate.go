@@ -189,7 +189,7 @@ func (r reach) shown(tx querier, found []match) ([]match, error) {
 		return nil, err
 	}
 	withheld, err := r.withheldAmong(tx, ns)
-	return slices.DeleteFunc(found, func(m match) bool { return withheld[m.n] || hidden[m.n] && !r.holds(m.owner) }),
+	return slices.DeleteFunc(found, func(m match) bool { return withheld[m.n] || hidden[m.n] && !r.includes(m.owner) }),
 		err
 }
 

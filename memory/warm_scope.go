@@ -173,7 +173,7 @@ func (r reach) byID() string {
 	return store.List(r.scopes)
 }
 
-func (r reach) holds(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
+func (r reach) includes(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
 
 // scopeOf gives the number of an audience, making it on first use.
 func scopeOf(g access.Grant, v schemas.Visibility, ref string) (n int64, err error) {

@@ -308,7 +308,7 @@ func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row,
 		if see.withholds(r.provenance) {
 			continue
 		}
-		if r.deleted == 0 && !r.ended(see.now) && !r.hidden || see.holds(r.owner) {
+		if r.deleted == 0 && !r.ended(see.now) && !r.hidden || see.includes(r.owner) {
 			out[r.id] = r
 		}
 	}

@@ -229,7 +229,7 @@ type body struct {
 	storedHash []byte
 	visibility schemas.Visibility
 	group      schemas.GroupID
-	held       bool // back, so that it instructs nobody
+	held       bool // back, so that it instructs no agent
 }
 
 // checkItems recomputes the hash of every item's words.

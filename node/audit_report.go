@@ -190,7 +190,7 @@ func (r *reporting) entries(tx *store.Tx) error {
 	return nil
 }
 
-func (r *reporting) tell(e events.Recorded, format string, args ...any) {
+func (r *reporting) addNotable(e events.Recorded, format string, args ...any) {
 	if len(r.Notable) == maxNotable {
 		r.Unshown++
 		return
@@ -198,13 +198,13 @@ func (r *reporting) tell(e events.Recorded, format string, args ...any) {
 	r.Notable = append(r.Notable, Notable{e.Seq, e.Time, e.Actor, fmt.Sprintf(format, args...)})
 }
 
-// entry counts an entry and tells what is notable about it.
+// entry counts an entry and adds what is notable about it.
 func (r *reporting) entry(e events.Recorded) {
 	r.Events++
 	r.actors[string(e.Actor)]++
 	r.actions[e.Action]++
 	if e.At < r.last-slack {
-		r.tell(e, "the clock went back by %s", time.Duration(r.last-e.At)*time.Microsecond)
+		r.addNotable(e, "the clock went back by %s", time.Duration(r.last-e.At)*time.Microsecond)
 	}
 	r.last = max(r.last, e.At)
 	var d struct {
@@ -219,15 +219,15 @@ func (r *reporting) entry(e events.Recorded) {
 	switch {
 	case e.Decision != "allowed":
 		r.Refused++
-		r.tell(e, "%s of %s: %s", e.Action, e.Target, e.Decision)
+		r.addNotable(e, "%s of %s: %s", e.Action, e.Target, e.Decision)
 	case slices.Contains(taken, d.To):
-		r.tell(e, "%s is %s%s", e.Target, d.To, because(d.Reason))
+		r.addNotable(e, "%s is %s%s", e.Target, d.To, because(d.Reason))
 	case e.Action == "agent_capabilities":
-		r.tell(e, "the rights of %s were changed", e.Target)
+		r.addNotable(e, "the rights of %s were changed", e.Target)
 	case e.Action == "key_rotate" || e.Action == "key_unwrap":
-		r.tell(e, "%s of %s%s", e.Action, e.Target, because(d.Reason))
+		r.addNotable(e, "%s of %s%s", e.Action, e.Target, because(d.Reason))
 	case e.Action == events.RestoreAction && e.Target == events.RestoreTarget:
-		r.tell(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left",
+		r.addNotable(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left",
 			d.ForkAt, d.AbandonedEntries)
 	case d.Late > 0 && !r.seats[e.Target]:
 		r.find(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,

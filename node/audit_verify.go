@@ -54,7 +54,7 @@ func verifyMessages(tx *store.Tx, v *events.Verified) error {
 			return fmt.Errorf("read messages: %w", err)
 		}
 		for _, one := range page {
-			m.hold(one)
+			m.compareMessage(one)
 			after = one.seq
 		}
 		if len(page) < messagesAPage {
@@ -81,8 +81,8 @@ func (m *messages) damage(kind events.Tampering, seq int64, format string, args 
 	}
 }
 
-// hold holds one message against its entry.
-func (m *messages) hold(one auditReference) {
+// compareMessage compares a message with its audit entry.
+func (m *messages) compareMessage(one auditReference) {
 	if !one.detail.Valid {
 		m.damage(events.Changed, one.seq,
 			"what entry %d says of message %s was erased, so nothing shows whether the message is what it was", one.seq,

@@ -124,14 +124,14 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 		}
 		env := n.checks
 		env.Before = one.Before
-		holds, e, err := machinecheck.Run(ctx, env, one.Check, time.UnixMicro(need.Since))
+		passed, e, err := machinecheck.Run(ctx, env, one.Check, time.UnixMicro(need.Since))
 		if ctx.Err() != nil {
 			left, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer end()
 			return "", "", n.Routine(left, name,
 				func(g access.Grant) error { return n.tasks.KeepChecks(g, item, g.Tx().Micros()) })
 		}
-		found = append(found, controller.Found(one.Criterion, holds, e, err))
+		found = append(found, controller.Found(one.Criterion, passed, e, err))
 	}
 	err = n.Routine(ctx, name, func(g access.Grant) (err error) {
 		led, task, err = n.tasks.Checked(g, item, found)

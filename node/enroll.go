@@ -33,7 +33,7 @@ func (n *Node) Enlist(g access.Grant, reg agents.Registration) (agents.Record, e
 
 // enlistUnder is Enlist under an agent that is the actor or stands below it.
 func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Registration) (agents.Record, error) {
-	r, err := agents.RegisterUnder(g, under, reg)
+	r, err := agents.Register(g, under, reg)
 	if err != nil {
 		return r, err
 	}

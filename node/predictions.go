@@ -32,9 +32,9 @@ func (n *Node) checkPredictions(ctx context.Context, due []trust.Due) error {
 	for _, d := range due {
 		var f trust.Finding
 		if !d.Purged {
-			holds, err := machinecheck.Holds(ctx, n.checks.Roots, d.Check, n.Now())
-			f = trust.Finding{Known: err == nil, Holds: holds,
-				Foreign: d.Made > 0 && machinecheck.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), holds)}
+			passed, err := machinecheck.Holds(ctx, n.checks.Roots, d.Check, n.Now())
+			f = trust.Finding{Known: err == nil, Holds: passed,
+				Foreign: d.Made > 0 && machinecheck.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), passed)}
 			if err != nil {
 				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)
 			}

@@ -63,7 +63,7 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	if p.decisions, err = memory.DecisionsOf(present); err != nil {
 		return err
 	}
-	p.report.tell(was, changes, p.trust)
+	p.report.fill(was, changes, p.trust)
 	return nil
 }
 
@@ -126,8 +126,8 @@ func (p *restorePlan) carryStanding(present *store.Tx, now, was standing) (c car
 	return c, err
 }
 
-// tell puts into the report what is carried over, by the names of the backup.
-func (r *RestoreReport) tell(was []standing, changes carriedChanges, later trust.Addition) {
+// fill puts into the report what is carried over, by the names of the backup.
+func (r *RestoreReport) fill(was []standing, changes carriedChanges, later trust.Addition) {
 	names := map[schemas.EntityID]string{}
 	for _, w := range was {
 		names[w.ID] = w.Name

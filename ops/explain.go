@@ -16,8 +16,8 @@ import (
 // What explains an agent to the person above it. These are no tools: they name agents above
 // the one that is asked about, and who judged it.
 
-// ExplainedRight is something that an agent declares it may do, or that somebody above it
-// may, with who does not allow it.
+// ExplainedRight is a right that an agent or an ancestor of it declares, with the entity that
+// denies it.
 type ExplainedRight struct {
 	What     string `json:"what"`
 	Declared bool   `json:"declared"`         // by the agent itself
@@ -91,8 +91,8 @@ type askedRight struct {
 	op   access.Operation
 }
 
-// askable lists what somebody of a chain declares: each tool, and each place of memory to
-// read from and write to.
+// askable lists the rights that an entity of a chain declares: each tool, and each place of
+// memory to read from and write to.
 func askable(chain []access.ChainLink) (list []askedRight) {
 	var tools []string
 	places := map[access.Kind]map[string]access.Operation{access.KindRead: {}, access.KindWrite: {}}
@@ -154,7 +154,7 @@ func kindDenies(self schemas.Agent, tier schemas.Tier, op access.Operation) stri
 	return fmt.Sprintf("is of type %s, which may not %s that", self.AgentType, op.Kind)
 }
 
-// denialWords says why somebody of a chain does not allow an operation.
+// denialWords says why an entity of a chain denies an operation.
 func denialWords(d access.Denial, op access.Operation) string {
 	switch d.Reason {
 	case access.DeniedTool:

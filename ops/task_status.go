@@ -215,7 +215,7 @@ func intents(g access.Grant, items []work.Status) error {
 func (in taskStatusIn) over(g access.Grant, asked bool) (bool, error) {
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, false)
-		return stands(s), err
+		return stalled(s), err
 	}
 	if state, err := controller.StateOf(g, in.TaskID); !errors.Is(err, schemas.ErrNotFound) {
 		if asked && state == schemas.TaskClarifying {
@@ -226,7 +226,7 @@ func (in taskStatusIn) over(g access.Grant, asked bool) (bool, error) {
 	}
 	for before := ""; ; {
 		items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, Before: before, Limit: maxTasks})
-		if err != nil || slices.ContainsFunc(items, func(s work.Status) bool { return !stands(s) }) {
+		if err != nil || slices.ContainsFunc(items, func(s work.Status) bool { return !stalled(s) }) {
 			return false, err
 		}
 		if len(items) < maxTasks {
@@ -236,8 +236,8 @@ func (in taskStatusIn) over(g access.Grant, asked bool) (bool, error) {
 	}
 }
 
-// stands reports whether no worker will bring an item further.
-func stands(s work.Status) bool {
+// stalled reports whether an item ended or waits for another than a worker.
+func stalled(s work.Status) bool {
 	return s.State.Final() || s.State == schemas.WorkHeld || s.State == schemas.WorkBlocked
 }
 

@@ -45,7 +45,7 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 				c.Evidence = *told
 				c.Input = e.Input // as it was made: without it what looked like a secret is missing
 			}
-		} else if untold(r, e) {
+		} else if unreported(r, e) {
 			continue
 		}
 		calls = append(calls, c)
@@ -69,16 +69,16 @@ func hooked(r schemas.ExecutionResult, claimed schemas.Evidence) *schemas.Eviden
 	return nil
 }
 
-// untold reports whether hooks of the client told of calls of an attempt, and not of this one
-// of a shell that is claimed to have worked.
-func untold(r schemas.ExecutionResult, claimed schemas.Evidence) bool {
+// unreported reports whether hooks of the client reported calls of an attempt, but not this
+// shell call, which is claimed to have worked.
+func unreported(r schemas.ExecutionResult, claimed schemas.Evidence) bool {
 	return r.Recorded == nil && len(r.Hooked) > 0 && claimed.Exit == 0 && claimed.Input != "" &&
 		listed(shellTools, ToolName(claimed.Tool)) && hooked(r, claimed) == nil &&
-		!slices.ContainsFunc(r.Hooked, func(e schemas.Evidence) bool { return e.Exit == 0 && holds(e, claimed) })
+		!slices.ContainsFunc(r.Hooked, func(e schemas.Evidence) bool { return e.Exit == 0 && matches(e, claimed) })
 }
 
-// masked reports whether the input of a call may be what a hook told of it, in which what
-// looked like a secret is left out.
+// masked reports whether the input of a call may be the one that a hook reported, which leaves
+// out text that looked like a secret.
 func masked(told, input string) bool {
 	told, input = squeeze(told), squeeze(input)
 	first, rest, cut := strings.Cut(told, schemas.LeftOut)
@@ -101,12 +101,12 @@ func masked(told, input string) bool {
 }
 
 // Unrecorded lists the calls that a result claims to have made with success, and that its
-// record does not have: that of the node or, without one, what hooks of the client told.
+// record does not have: the node's record or, without one, the reports of the client's hooks.
 func Unrecorded(r schemas.ExecutionResult) (list []Missing) {
 	for _, claimed := range r.ToolCalls {
-		made := func(e schemas.Evidence) bool { return holds(e, claimed) }
+		made := func(e schemas.Evidence) bool { return matches(e, claimed) }
 		switch {
-		case untold(r, claimed):
+		case unreported(r, claimed):
 			list = append(list, Missing{claimed, schemas.ByHook})
 		case r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made):
 			list = append(list, Missing{claimed, schemas.ByRecord})
@@ -305,8 +305,8 @@ func runs(e schemas.Evidence, command string) bool {
 	return listed(shellTools, ToolName(e.Tool)) && squeeze(e.Input) == squeeze(command)
 }
 
-// holds reports whether a call is, or one of its steps is, what a claim says was called.
-func holds(e, claimed schemas.Evidence) bool {
+// matches reports whether a call, or one of its steps, is the claimed call.
+func matches(e, claimed schemas.Evidence) bool {
 	want := squeeze(claimed.Input)
 	return ToolName(e.Tool) == ToolName(claimed.Tool) &&
 		(squeeze(e.Input) == want || slices.ContainsFunc(steps(e.Input), func(step string) bool {

@@ -41,7 +41,8 @@ func look(r schemas.ReplanRequest) (b Seen) {
 	return b
 }
 
-// did is what the planner changed from round b to round now: not always what it was told.
+// did is what the planner changed from round b to round now: not always what the directive
+// said.
 func (b Seen) did(now Seen, general []string) schemas.Directive {
 	shares := func(a, b []string) bool {
 		return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })

@@ -17,9 +17,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Apply makes a workspace what its file says, all of it or nothing; trial only says what
-// that would change. It is its owner's: CodeDenied for everybody else. Applied twice it
-// changes nothing the second time.
+// Apply makes a workspace what its file says, all of it or nothing; with trial it only lists
+// the changes. Only the owner may: CodeDenied for any other actor. The same file again changes
+// nothing.
 func (r *Roles) Apply(g access.Grant, w schemas.Workspace, trial bool) (Plan, error) {
 	if g.Tx() == nil {
 		return Plan{}, access.ErrNoGrant

@@ -63,7 +63,7 @@ func (a Ask) open(g access.Grant, within time.Duration) (Ask, error) {
 		strings.Join(a.Shows, "\n"), cmp.Or(a.data, "{}"), a.Outside, a.Hash, a.Deadline, a.Then, now); err != nil {
 		return a, fmt.Errorf("write what is asked: %w", err)
 	}
-	return a, a.tell(g)
+	return a, a.notify(g)
 }
 
 // hash stands for all that an approval agrees to.
@@ -76,7 +76,7 @@ func (a Ask) hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (a Ask) tell(g access.Grant) error {
+func (a Ask) notify(g access.Grant) error {
 	return g.Emit(events.EntityStream(a.Asked), schemas.EventReviewRequested,
 		schemas.ReviewRequested{GroupID: GroupOf(a.Workspace), AgentID: a.Agent, Items: 1})
 }
@@ -132,8 +132,8 @@ func oneLine(text string) string {
 	return schemas.Shorten(strings.Join(strings.Fields(text), " "), maxShown)
 }
 
-// Waiting lists what waits for the actor, and of a person for everybody below, in order of
-// arrival.
+// Waiting lists what waits for the actor, and for a person also what waits for their agents, in
+// order of arrival.
 func Waiting(g access.Grant, after string, limit int) (list []Ask, more bool, err error) {
 	if len(g.Via()) > 0 {
 		return nil, false, nil // it is decided in person
@@ -149,8 +149,8 @@ func Waiting(g access.Grant, after string, limit int) (list []Ask, more bool, er
 	return list, false, nil
 }
 
-// Find gives one thing that was asked of the actor or of somebody below it. CodeNotFound for
-// everybody else as for what is absent.
+// Find gives one question that waits for the actor or for a descendant of it. CodeNotFound for
+// any other actor, as for a missing one.
 func Find(g access.Grant, id string) (Ask, error) {
 	if g.Tx() == nil {
 		return Ask{}, access.ErrNoGrant

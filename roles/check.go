@@ -229,7 +229,8 @@ func checkGoals(goals []schemas.Objective, at string, say say) {
 	}
 }
 
-// checkReports refuses a line of reporting that names nobody or comes back to its start.
+// checkReports refuses a line of reporting that names an unknown role or comes back to its
+// start.
 func checkReports(w *schemas.Workspace, r schemas.Role, path string, say say) {
 	seen := map[string]bool{r.RoleID: true}
 	for to := r.ReportsTo; to != "" && to != string(w.Owner); {

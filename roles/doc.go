@@ -1,7 +1,7 @@
-// Package roles gives agents a charter: a workspace, domains, authority, goals, a budget
-// and somebody to report to. Events come in, a role decides over them without asking a
-// model, and what follows is work that is claimed, proven and judged like any other, or a
-// question to a person.
+// Package roles gives agents a charter: a workspace, domains, authority, goals, a budget, and a
+// role or person to report to. Events come in, a role decides over them without asking a model,
+// and what follows is work that is claimed, proven and judged like any other, or a question to
+// a person.
 //
 // In reading order: yaml.go and check.go (a workspace's file), plan.go and apply.go (how it
 // takes effect), world.go (a workspace as decisions see it), handle.go (a role's decision:
@@ -21,7 +21,7 @@
 //   - INV-ROLE-LOOP: an event is forwarded at most 8 times and to no role twice, causes at
 //     most 8 events in a row, and a thread wakes a role at most 20 times an hour.
 //   - INV-HOOK-SIGNED: of a request to a webhook nothing is read before its signature over the
-//     whole body was found right; a body counts once, whatever id it comes with.
+//     whole body was found right; a body counts once, with any id.
 //   - INV-ROLE-SANDBOX: from a decision of a role in testing nothing follows.
 //
 // It refuses a file with a key it does not know, and an event of a workspace that its sender

@@ -11,8 +11,8 @@ import (
 	"cordelia/schemas"
 )
 
-// Draft is a template that a role proposes (role seed §4.9). Nobody can use it before the
-// owner approves it.
+// Draft is a template that a role proposes (role seed §4.9). It can be used once the owner
+// approved it.
 type Draft struct {
 	ID         string               `json:"id"`
 	TemplateID string               `json:"template_id"`
@@ -52,7 +52,7 @@ func (r *Roles) propose(g access.Grant, w *World, m *Member, d Draft) (Draft, er
 	if _, taken := w.Workspace.RoleTemplates[d.TemplateID]; taken {
 		return d, schemas.Conflictf("there is a template %s already", d.TemplateID).Try("choose another template_id")
 	}
-	d.Template.AllowedSpawners = []string{m.RoleID} // an agent lets nobody else spawn
+	d.Template.AllowedSpawners = []string{m.RoleID} // an agent cannot let another one spawn
 	_, clamped := Clamp(d.Template, m.Role, w.Workspace.Policy)
 	text, err := Format(schemas.Workspace{RoleTemplates: map[string]schemas.RoleTemplate{d.TemplateID: d.Template}})
 	if err != nil {

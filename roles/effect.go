@@ -41,7 +41,8 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 	case recipe.Kind == schemas.AsTask:
 		budget, _ := span(recipe.Budget) //nolint:errcheck // 0 = the default
 		kind = kindTask
-		// the owner's, so that anyone below takes its seats: no role plans, does and judges alone
+		// the owner's, so that any of their agents may take its seats: no role plans, does and
+		// judges alone
 		ref, err = r.tasks.SubmitFor(g, w.Workspace.Owner, TaskRequest{Request: strings.Join(append([]string{intent},
 			briefLines(w, m)...), "\n"), Tools: recipe.Tools, Budget: budget, Deadline: deadline, Hold: recipe.Hold})
 		out.TaskID = ref
@@ -75,7 +76,7 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 	return nil
 }
 
-// inputs are what the work is told of its event: data, and from outside.
+// inputs are what the work gets of its event: data, and from outside.
 func inputs(e Event) json.RawMessage {
 	return json.RawMessage(encoded(map[string]any{"event": map[string]any{"id": e.ID, "type": e.Type, "source": e.Source,
 		"domain": e.Domain, "thread": e.Thread, "at": e.Timestamp}, "payload": e.Payload,

@@ -187,8 +187,8 @@ func (w *World) otherOwner(m *Member, domain string) *Member {
 	return nil
 }
 
-// clearanceFor is the most secret that m may be told of a domain: what it says of it, else of
-// *, else internal.
+// clearanceFor is the highest classification that m may get of a domain: by its entry for the
+// domain, else for *, else internal.
 func (m *Member) clearanceFor(domain string) schemas.Classification {
 	return cmp.Or(m.Clearance[domain], m.Clearance["*"], schemas.InternalInfo)
 }

@@ -173,8 +173,8 @@ func threadOf(text string) string {
 }
 
 // Receive takes a mapped request into its workspace, once for each delivery and each body: a
-// delivery's id is not signed, so a body that came before is a repetition whatever id it has
-// now. It is for the node, which checked the signature.
+// delivery's id is not signed, so a body that came before is a repetition, also with another
+// id. It is for the node, which checked the signature.
 func (r *Roles) Receive(g access.Grant, workspace string, m Mapped, body []byte) (Taken, error) {
 	if !g.IsNode() {
 		return Taken{}, access.ErrNoGrant

@@ -55,9 +55,9 @@ const (
 	maxWithin  = 30 * 24 * time.Hour
 )
 
-// Send sends a message in the actor's name. A request to a person waits in the review queue;
-// what a role gets is told by its mailbox. CodeNotFound for a receiver or a request that is
-// absent or hidden.
+// Send sends a message in the actor's name. A request to a person waits in the review queue; a
+// role gets an event in its mailbox. CodeNotFound for a receiver or a request that is absent or
+// hidden.
 func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) {
 	w, err := r.worldOf(g, workspace, n.To)
 	if err != nil {

@@ -113,8 +113,8 @@ func differing(a, b schemas.Role) (keys []string) {
 	return keys
 }
 
-// remark says what a file asks for and does not get: operators that nobody declared, and what
-// of a template exceeds who may use it.
+// remark lists what a file asks for and does not get: undeclared operators, and the rights of a
+// template that its users do not have.
 func (p *Plan) remark(w schemas.Workspace) {
 	missing := func(of string, ids []string) {
 		for _, id := range ids {

@@ -72,8 +72,8 @@ func noRole(ref string) error {
 		Expecting("the id of a role of your workspace").Try("%s shows them", schemas.Tool("role_list"))
 }
 
-// Mine lists the workspaces the actor may see: a role its own, everybody else those of the
-// person above them.
+// Mine lists the workspaces the actor may see: for a role its own, for any other actor those of
+// the person above it.
 func Mine(g access.Grant) ([]string, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
@@ -123,7 +123,7 @@ func (r *Roles) World(g access.Grant, ref string) (*World, error) {
 }
 
 // worldWith is World where the actor named none of several: the only one that has what fits.
-func (r *Roles) worldWith(g access.Grant, ref string, fits func(*World) bool) (*World, error) {
+func (r *Roles) worldWith(g access.Grant, ref string, matches func(*World) bool) (*World, error) {
 	if ref != "" || g.IsNode() {
 		return r.World(g, ref)
 	}
@@ -137,7 +137,7 @@ func (r *Roles) worldWith(g access.Grant, ref string, fits func(*World) bool) (*
 		if err != nil {
 			return nil, err
 		}
-		if fits(w) {
+		if matches(w) {
 			found = append(found, w)
 		}
 	}

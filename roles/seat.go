@@ -11,9 +11,9 @@ import (
 	"cordelia/work"
 )
 
-// Directives are the events by which somebody has a role do what needs no operator: spawn a
-// child, and the three seats of judgement (role seed §4.6, §4.9). What they lead to is work
-// of the role, which an agent, a client or an API does; code checks what comes of it.
+// Directives are events that make a role act without an operator: spawn a child, or fill one of
+// the three seats of judgement (role seed §4.6, §4.9). The result is work of the role, which an
+// agent, a client or an API does; code checks its answer.
 const (
 	directiveSpawn   = "directive.spawn"
 	directiveRespond = "directive.respond"

@@ -57,8 +57,8 @@ func (r *Roles) settleDeliveries(g access.Grant) error {
 	return nil
 }
 
-// Settle does what time and ended work made due; the node calls it. It is done once, whoever
-// calls: each part moves a row along.
+// Settle does what time and ended work made due; the node calls it. Each step moves a row on,
+// so it happens once, also with several callers.
 func (r *Roles) Settle(g access.Grant) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
@@ -253,7 +253,7 @@ func (r *Roles) settleAsks(g access.Grant) error {
 				return fmt.Errorf("escalate what is asked: %w", err)
 			}
 			a.Asked = up
-			if err := a.tell(g); err != nil {
+			if err := a.notify(g); err != nil {
 				return err
 			}
 			continue

@@ -23,7 +23,7 @@ type Entry struct {
 	Agent     schemas.EntityID   `json:"agent_id"`
 	Open      int                `json:"open"`    // delegations that are not over
 	Today     int                `json:"today"`   // delegations of this day (UTC)
-	Waiting   int                `json:"waiting"` // what it asked and nobody decided
+	Waiting   int                `json:"waiting"` // its questions that are not decided
 }
 
 // Detail is a role with its charter, how it stands, and what it decided last.

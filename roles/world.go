@@ -13,7 +13,7 @@ import (
 type Member struct {
 	schemas.Role
 	Agent    schemas.EntityID
-	State    schemas.RoleStatus // suspended while its agent is, whatever the role's own state
+	State    schemas.RoleStatus // suspended while its agent is, in any state of the role
 	Parent   schemas.EntityID   // the role that spawned it, "" for one of the file
 	Template string             // it was made from
 	Created  int64              // UTC µs, as all times here

@@ -90,18 +90,18 @@ const answerSchema = "urn:answer"
 var errTotal = errors.New("it was not done in time")
 
 // Ask asks for one answer: in one reply, or over as many as an executor needs.
-func (a *API) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+func (a *API) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
 	if o.Limits.Total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Total, errTotal)
 		defer cancel()
 	}
-	c := &conversation{API: a, order: o, model: cmp.Or(o.Model, a.Model), tell: func(e Event) {
+	c := &conversation{API: a, order: o, model: cmp.Or(o.Model, a.Model), emit: func(e Event) {
 		e.At, e.Input, e.Output, e.Text = time.Now(), a.Key.Hide(e.Input), a.Key.Hide(e.Output), a.Key.Hide(e.Text)
-		tell(e)
+		emit(e)
 	}}
 	c.usage.Cost = work.UnknownCost
-	c.tell(Event{Kind: Began, Model: c.model, Payer: a.Payer})
+	c.emit(Event{Kind: Began, Model: c.model, Payer: a.Payer})
 	var answer json.RawMessage
 	compiled, err := jsonschema.Compile(map[string][]byte{answerSchema: o.Schema})
 	if err != nil {
@@ -120,7 +120,7 @@ type conversation struct {
 	order  Order
 	model  string // that is asked for
 	by     string // that says it answers
-	tell   func(Event)
+	emit   func(Event)
 	schema jsonschema.Schema
 	turns  []turn
 	usage  work.Usage
@@ -172,14 +172,14 @@ func (c *conversation) say(ctx context.Context, t talk) (reply, *failure) {
 	t.model, t.turns, t.maxOutput = c.model, c.turns, c.MaxOutput
 	r, f := c.exchange(ctx, t, c.order.Limits, func(u work.Usage) {
 		c.usage = added(c.usage, u)
-		c.tell(Event{Kind: Used, Usage: c.usage})
+		c.emit(Event{Kind: Used, Usage: c.usage})
 	})
 	c.by = cmp.Or(c.Key.Hide(r.model), c.by)
 	if f == nil && r.no != "" {
 		f = &failure{fault: faultf(Refused, "the model refused: %s", c.Key.Hide(r.no))}
 	}
 	if f == nil && strings.TrimSpace(r.text) != "" {
-		c.tell(Event{Kind: Said, Text: r.text})
+		c.emit(Event{Kind: Said, Text: r.text})
 	}
 	return r, f
 }

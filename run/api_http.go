@@ -60,8 +60,8 @@ func (f *failure) rejected() bool {
 // errSilent ends an exchange in which nothing comes.
 var errSilent = errors.New("nothing came for too long")
 
-// exchange asks for one reply, and asks again what may pass by itself. What each try took
-// is told.
+// exchange asks for one reply, and asks again after an error that may pass by itself. It
+// reports the usage of each try.
 func (a *API) exchange(ctx context.Context, t talk, limits Limits, used func(work.Usage)) (reply, *failure) {
 	for attempt, pause := 1, a.pause; ; attempt, pause = attempt+1, 2*pause {
 		r, f := a.try(ctx, t, limits)

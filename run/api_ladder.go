@@ -13,8 +13,8 @@ import (
 	"cordelia/schemas"
 )
 
-// step is a way to have a server keep a reply to a schema, the strictest first. Whatever
-// the way, the reply is held against the schema here.
+// step is a way to have a server keep a reply to a schema, the strictest first. Each way's
+// reply is checked against the schema here.
 type step int
 
 const (
@@ -90,7 +90,7 @@ func (c *conversation) judging(at step) talk {
 		schema: c.order.Schema}
 }
 
-// asked is the prompt with what the server is not told of the schema.
+// asked is the prompt with the parts of the schema that the server does not get.
 func (c *conversation) asked(at step) string {
 	if at == strictly || at == asObject && c.Kind == Messages { // there it is the input of a tool
 		return c.order.Prompt

@@ -223,7 +223,7 @@ func (s *messagesStream) end() (reply, bool) {
 			if p.input.Len() > 0 {
 				p.Input = json.RawMessage(p.input.String())
 			}
-			if !json.Valid(p.Input) { // it was cut: the model is told so
+			if !json.Valid(p.Input) { // it was cut: the model gets an error
 				p.Input = json.RawMessage("{}")
 			}
 			s.r.calls = append(s.r.calls, toolCall{p.ID, p.Name, p.Input})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// toolSpec is a tool as a model is told of it.
+// toolSpec is a tool as a model sees it.
 type toolSpec struct {
 	Name, About string
 	Input       json.RawMessage // JSON Schema

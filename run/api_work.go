@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// maxNudges is how often a model that neither calls a tool nor answers is told to go on.
+// maxNudges is how often the runner asks a model to go on that neither calls a tool nor
+// answers.
 const maxNudges = 2
 
 // work lets the model call tools until it answers by [answerTool].
@@ -77,7 +78,7 @@ func (c *conversation) carryOut(ctx context.Context, calls []toolCall) (answer j
 func (c *conversation) call(ctx context.Context, call toolCall) (exit int, output string, err error) {
 	var in toolInput
 	bad := json.Unmarshal(call.input, &in)
-	c.tell(Event{Kind: Called, ID: call.id, Tool: call.name, Input: in.words(call.name, call.input)})
+	c.emit(Event{Kind: Called, ID: call.id, Tool: call.name, Input: in.words(call.name, call.input)})
 	switch {
 	case !slices.Contains(c.order.Tools, call.name):
 		exit, output = 1, "there is no tool "+call.name+": use "+strings.Join(c.order.Tools, ", ")
@@ -90,7 +91,7 @@ func (c *conversation) call(ctx context.Context, call toolCall) (exit int, outpu
 		return 0, "", err
 	}
 	output = strings.ToValidUTF8(output, "�")
-	c.tell(Event{Kind: Returned, ID: call.id, Exit: exit, Output: output})
+	c.emit(Event{Kind: Returned, ID: call.id, Exit: exit, Output: output})
 	return exit, c.Key.Hide(output), nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"cordelia/work"
 )
 
-// Board is told what happens in a run. Its methods are called one at a time.
+// Board receives the events of a run. Its methods are called one at a time.
 type Board interface {
 	// Task tells how the task stands.
 	Task(v controller.View)

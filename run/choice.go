@@ -43,19 +43,19 @@ func (c *Choice) Names() (list []string) {
 
 // Ask has the first client that can be used answer. The model that is asked for is the
 // first client's: the others have their own.
-func (c *Choice) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+func (c *Choice) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
 	for {
 		one, at := c.current()
 		if at > 0 {
 			o.Model = ""
 		}
-		answer, err := one.Ask(ctx, o, tell)
+		answer, err := one.Ask(ctx, o, emit)
 		f, ok := errors.AsType[*Fault](err)
 		if !ok || f.Kind != NoStart && f.Kind != Unpaid || int(at) == len(c.Clients)-1 {
 			return answer, err
 		}
 		if c.at.CompareAndSwap(at, at+1) {
-			tell(Event{Kind: Passed, Text: one.Name(), Fault: f})
+			emit(Event{Kind: Passed, Text: one.Name(), Fault: f})
 		}
 	}
 }

@@ -23,7 +23,7 @@ var claudeTools = map[string]string{toolBash: "Bash", toolRead: "Read", toolEdit
 	toolGlob: "Glob", toolGrep: "Grep"}
 
 // Ask runs it once, in print mode.
-func (c ClaudeCode) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+func (c ClaudeCode) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
 	folder, err := os.MkdirTemp("", "cordelia-ask-")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
@@ -42,7 +42,7 @@ func (c ClaudeCode) Ask(ctx context.Context, o Order, tell func(Event)) (Answer,
 	}
 	stream := &claudeStream{dir: o.Dir}
 	return converse(ctx, command{program: c.Program, args: args, dir: o.Dir, stdin: o.Prompt, shield: shield,
-		self: c.Self, limits: o.Limits, family: o.family, environment: claudeEnvironment}, stream.read, tell)
+		self: c.Self, limits: o.Limits, family: o.family, environment: claudeEnvironment}, stream.read, emit)
 }
 
 // shield is that of an order with what Claude Code itself needs: its files, its login and

@@ -16,7 +16,7 @@ import (
 // claudeStream reads the stream-json output of Claude Code, line by line.
 type claudeStream struct {
 	dir     string // the folder it works in: paths within are shown relative to it
-	limited *Fault // the last limit that was told
+	limited *Fault // the last limit that was reported
 	pending map[string]bool
 	used    map[string]claudeUsage // so far, by message
 }
@@ -101,8 +101,8 @@ func (s *claudeStream) read(line []byte, at time.Time) ([]Event, error) {
 	return nil, nil // what is not known is not needed
 }
 
-// usage sums up what the messages of the model took so far. A message comes in parts, each
-// with what the whole took until then; what it cost is told at the end alone.
+// usage sums up what the messages of the model took so far. A message comes in parts, each with
+// what the whole took until then; its cost comes only at the end.
 func (s *claudeStream) usage(l claudeLine) (sum work.Usage, ok bool) {
 	if l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" {
 		return sum, false
@@ -197,7 +197,7 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// silence is what a command without output is told to have printed.
+// silence is what the client gives as the output of a command without output.
 const silence = "(Bash completed with no output)"
 
 // exitLine begins the result of a command that failed.

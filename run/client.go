@@ -17,7 +17,7 @@ type Client interface {
 	Name() string
 	// Ask has the client answer an order. It tells each event as it happens and returns
 	// once nothing of the client runs any more. The error is a *Fault.
-	Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error)
+	Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error)
 }
 
 // Order is what a client is asked for.
@@ -32,7 +32,7 @@ type Order struct {
 	Shield Shield          // what its processes may reach
 	Limits Limits
 
-	family *family // its processes; nil = nobody asks
+	family *family // its processes; nil = not needed
 }
 
 // The tools that a plan may name, as every client's are called here.
@@ -48,7 +48,8 @@ const (
 // Tools lists what a plan may name.
 func Tools() []string { return []string{toolBash, toolRead, toolEdit, toolWrite, toolGlob, toolGrep} }
 
-// readingTools are given to every executor, whatever its plan names: they change nothing.
+// readingTools are given to every executor, also if its plan does not name them: they change
+// nothing.
 func readingTools() []string { return []string{toolRead, toolGlob, toolGrep} }
 
 // Limits bound one order. Zero values are no limits.
@@ -59,7 +60,7 @@ type Limits struct {
 	Turns int // of the model
 }
 
-// Event is something a client's stream told. Only the fields of its kind are set.
+// Event is an event of a client's stream. Only the fields of its kind are set.
 type Event struct {
 	Kind   EventKind
 	At     time.Time
@@ -92,7 +93,7 @@ const (
 	Passed   EventKind = "passed"   // the client Text cannot be used, for Fault: the next one is asked
 )
 
-// Answer is what an order came to. Of a fault, too, what was used is told.
+// Answer is the result of an order. It has the usage also after a fault.
 type Answer struct {
 	Structured json.RawMessage
 	Model      string

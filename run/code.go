@@ -9,9 +9,8 @@ import (
 	"cordelia/work"
 )
 
-// byCode answers for R4a without a model, where each criterion names a command: whether it
-// passes is decided by the record and by what the node ran, whatever a judge says. ok is
-// false where some criterion needs one.
+// byCode answers for R4a without a model, where each criterion names a command: the record and
+// the node's own runs decide whether it passes. ok is false if a criterion needs a judge.
 func (s *seat) byCode(ctx context.Context, commit string, seen []work.Evidence) (ok bool, err error) {
 	choice, given := s.client.(*Choice)
 	if !given || !choice.Code || s.view.Role != schemas.AgentValidator {

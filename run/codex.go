@@ -20,9 +20,9 @@ type Codex struct {
 // Name is codex.
 func (Codex) Name() string { return "codex" }
 
-// Ask runs it once. It gets no schema of its own: the one it has is strict, takes less than
-// JSON Schema, and answers that do not fit come with exit code 0 all the same.
-func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+// Ask runs it once. It does not use the client's schema option: that takes less than JSON
+// Schema, and an answer that does not match also ends with exit code 0.
+func (c Codex) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
 	folder, err := os.MkdirTemp("", "cordelia-ask-")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
@@ -54,7 +54,7 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 	stream := &codexStream{payer: payer, model: cmp.Or(o.Model, configuredModel(settings))}
 	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s,
 		self: c.Self, limits: o.Limits, family: o.family,
-		environment: codexEnvironment}, stream.read, tell)
+		environment: codexEnvironment}, stream.read, emit)
 }
 
 // arguments are those of one order. Its own sandbox cannot stand within ours, so behind

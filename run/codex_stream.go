@@ -78,7 +78,7 @@ func (s *codexStream) read(line []byte, at time.Time) ([]Event, error) {
 	return nil, nil
 }
 
-// completed gives the events of an item that is over. Some are told only then.
+// completed gives the events of an item that is over. Some items have no earlier event.
 func (s *codexStream) completed(i codexItem, at time.Time) []Event {
 	if i.Type == "agent_message" {
 		s.last = i.Text

@@ -22,7 +22,7 @@ var tried = sync.OnceValue(TryShield)
 
 // Shielded says what a shield holds on this system and what it leaves open, or why there
 // is none. Here nothing is promised that was not tried at once.
-func Shielded() (holds, open []string, err error) {
+func Shielded() (enforced, open []string, err error) {
 	if err := tried(); err != nil {
 		return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "sandbox-exec does not confine workers here: %v", err).
 			Try("say --sandbox none: workers then reach what you can").Because(err)

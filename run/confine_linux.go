@@ -43,7 +43,7 @@ func landlockABI() int {
 
 // Shielded says what a shield holds on this system and what it leaves open, or why there
 // is none.
-func Shielded() (holds, open []string, err error) {
+func Shielded() (enforced, open []string, err error) {
 	abi := landlockABI()
 	if abi < leastABI {
 		return nil, nil, schemas.Errorf(schemas.CodeUnavailable,
@@ -51,20 +51,20 @@ func Shielded() (holds, open []string, err error) {
 			Expecting("version %d or newer (Linux 6.7), switched on", leastABI).
 			Try("say --sandbox none: workers then reach what you can")
 	}
-	holds, open = heldBy(abi)
-	return holds, open, nil
+	enforced, open = enforcedBy(abi)
+	return enforced, open, nil
 }
 
 // heldBy says what a version of Landlock holds, and what it leaves open.
-func heldBy(abi int) (holds, open []string) {
-	holds = []string{"files outside the worktree cannot be written", "files outside a list cannot be read",
+func enforcedBy(abi int) (enforced, open []string) {
+	enforced = []string{"files outside the worktree cannot be written", "files outside a list cannot be read",
 		"TCP connects to listed ports only"}
 	open = []string{"data can leave by those ports, to any host",
 		"what the client can read of its own login, its commands can read",
 		"modes and times of files that it can name can be changed"}
 	part := func(version int, what string) {
 		if abi >= version {
-			holds = append(holds, what)
+			enforced = append(enforced, what)
 		} else {
 			open = append(open, "not held by this kernel: "+what)
 		}
@@ -72,7 +72,7 @@ func heldBy(abi int) (holds, open []string) {
 	part(6, "no signals to processes outside, no abstract unix sockets")
 	part(9, "no unix sockets by path but the runner's")
 	part(10, "no UDP but by listed ports")
-	return holds, open
+	return enforced, open
 }
 
 // TryShield confines one thread of this process and looks whether the shield holds there.
@@ -113,7 +113,7 @@ func tryShield(secret string) error {
 	}
 	s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil // there is no network to keep anyone from
+		return nil // there is no network to protect
 	}
 	defer unix.Close(s) //nolint:errcheck // it was only tried
 	if err := unix.Connect(s, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}}); !errors.Is(err, unix.EACCES) {
@@ -193,8 +193,8 @@ func restrict(s Shield) error {
 	return nil
 }
 
-// dropCapabilities keeps the program from having any, even if root starts it: with
-// CAP_PERFMON a process reads the memory of any other, whatever Landlock says.
+// dropCapabilities keeps the program from having any, even if root starts it: with CAP_PERFMON
+// a process reads the memory of any other, which Landlock does not prevent.
 func dropCapabilities() error {
 	unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) //nolint:errcheck // old kernels have none
 	for c := range uintptr(64) {
@@ -212,8 +212,8 @@ func dropCapabilities() error {
 	return nil
 }
 
-// devices are open to everybody. Terminals are not among them: who may open the user's types
-// into it and reads what is typed.
+// devices are open to every worker. Terminals are not among them: a process that opens the
+// user's terminal can type into it and read what is typed.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // ruleset is a ruleset that is being made, with the rights it handles.

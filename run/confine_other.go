@@ -9,7 +9,7 @@ import (
 )
 
 // Shielded says why there is no shield.
-func Shielded() (holds, open []string, err error) {
+func Shielded() (enforced, open []string, err error) {
 	return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "workers are confined on Linux and macOS only").
 		Try("say --sandbox none: workers then reach what you can")
 }

@@ -1,11 +1,11 @@
-// Package run fills the seats of a task with coding clients the user already has: it
-// asks a client for each role's answer, lets executors work in git worktrees of their
-// own, commits what they changed, and puts what was accepted on a branch.
+// Package run fills the seats of a task with coding clients the user already has: it asks a
+// client for each role's answer, gives each executor a git worktree, commits what it changed,
+// and puts accepted work on a branch.
 //
-// A client's answer is not trusted. Whatever its process says with its exit code, a seat
-// ends with a structured answer, with a recorded failure, or postponed by a limit of the
-// provider. What an executor did is read from the events of its client and recorded by
-// the node, apart from what it claims.
+// A client's answer is not trusted. With any exit code of its process, a seat ends with a
+// structured answer, with a recorded failure, or postponed by a limit of the provider. What an
+// executor did is read from the events of its client and recorded by the node, apart from what
+// it claims.
 //
 // The package decides nothing about a task and nothing about access: it claims and
 // reports as agents do, each seat as an agent that was registered for it.
@@ -15,6 +15,6 @@
 //     shield lists, or is not started.
 //   - INV-DOOR: the MCP server of a worker serves the processes of that worker's client alone.
 //
-// What it refuses: worktrees with a .git that is not the node's, new symbolic links, new
-// nested repositories.
+// It refuses worktrees with a .git that is not the node's, new symbolic links, and new nested
+// repositories.
 package run

@@ -29,7 +29,7 @@ var geminiTools = map[string]string{toolBash: "run_shell_command", toolRead: "re
 const geminiJudges = "list_directory"
 
 // Ask runs it once. It has no schema of answers, so the prompt has it.
-func (g Gemini) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+func (g Gemini) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
 	folder, err := os.MkdirTemp("", "cordelia-ask-")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
@@ -76,7 +76,7 @@ func (g Gemini) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, err
 	}
 	stream := &geminiStream{dir: o.Dir, payer: payer}
 	answer, err := converse(ctx, command{program: g.Program, args: args, dir: o.Dir, stdin: prompt, shield: s,
-		self: g.Self, limits: o.Limits, family: o.family, environment: geminiEnvironment}, stream.read, tell)
+		self: g.Self, limits: o.Limits, family: o.family, environment: geminiEnvironment}, stream.read, emit)
 	if f, ok := errors.AsType[*Fault](err); ok && strings.Contains(f.Msg, "set an Auth method") {
 		f.Kind = Unpaid // which it says before there is a stream
 	}

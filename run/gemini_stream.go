@@ -17,7 +17,7 @@ type geminiStream struct {
 	dir, payer string
 	model      string
 	text       strings.Builder   // since the last tool call
-	failed     string            // the last error it told
+	failed     string            // the last error it reported
 	open       map[string]string // calls without a result so far: id → tool
 }
 
@@ -119,9 +119,9 @@ func (s *geminiStream) call(l geminiLine) (tool, input string) {
 var commandEnds = regexp.MustCompile(
 	`(?:\nExit Code: (\d+))?(\nSignal: \S+)?(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: \d+)?\z`)
 
-// geminiOutcome reads the result of a call. How a command ended is known only where its
-// output is told with what Gemini CLI writes around it: a command that failed is a success
-// otherwise.
+// geminiOutcome reads the result of a call. The exit code of a command is known only if its
+// output comes with the text that Gemini CLI writes around it: without that text a failed
+// command counts as a success.
 func geminiOutcome(tool string, l geminiLine) (exit int, output string) {
 	if l.Status != "success" {
 		return 1, cmp.Or(l.Output, l.Error.Message)

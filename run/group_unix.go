@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a process into a session and process group of its own: what it starts can be
-// ended with it, and has no terminal of the user's to type into.
+// ownGroup puts a process into a new session and process group: the processes it starts can be
+// ended with it, and cannot type into the user's terminal.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // killGroup ends a process and its group.

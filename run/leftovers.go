@@ -165,8 +165,8 @@ func forgetWorktree(tree string) {
 // maxMark is how long a file is that says where git keeps what belongs to a worktree.
 const maxMark = 64 << 10
 
-// readMark reads a file that a worker may have put in the place of git's. Of anything but
-// a short file, such as a pipe that nobody writes to, it reads nothing.
+// readMark reads a file that a worker may have put in the place of git's. It reads nothing but
+// a short regular file: a pipe without a writer would block it.
 func readMark(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -25,7 +25,7 @@ type Node interface {
 
 	// Enlist registers an agent that fills one seat.
 	Enlist(ctx context.Context, task string, seat controller.SeatView) (Agent, error)
-	// Dismiss ends an agent and with it whatever lease it has.
+	// Dismiss ends an agent and its leases.
 	Dismiss(ctx context.Context, a Agent) error
 	// DismissAll ends the agents that earlier runs of a task left.
 	DismissAll(ctx context.Context, task string) error
@@ -43,7 +43,7 @@ type Node interface {
 // Request is a task as the user wants it.
 type Request struct {
 	Words  string // of the user
-	Folder string // the repository: its seats are offered in a group of its own
+	Folder string // the repository: its seats are offered in a group for this folder
 	Within int    // seconds until its deadline, 0 = none
 }
 

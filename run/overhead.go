@@ -15,8 +15,8 @@ const (
 )
 
 // Overhead is how many bytes the first request for a role has over an API whose brief and
-// schema are empty: the words, the tools and the wire. No client of the user's is told more
-// by us.
+// schema are empty: the words, the tools and the wire. Clients of the user get no more than
+// that from us.
 func Overhead(kind APIKind, role schemas.PipelineRole) (int, error) {
 	a, err := NewAPI(APIConfig{Kind: kind, Model: "m"})
 	if err != nil {

@@ -26,7 +26,7 @@ func plainSchema(c *work.Claimed) json.RawMessage {
 		`"required": ["outcome", "result"]}`, result))
 }
 
-// means are those of the recipe that a role's work follows; none if it is nobody's.
+// means are those of the recipe that a role's work follows; none if the work is of no role.
 func (s *seat) means() work.Means {
 	if m := s.claimed.Brief.Means; m != nil {
 		return *m

@@ -58,16 +58,16 @@ type reader func(line []byte, at time.Time) ([]Event, error)
 
 // converse runs a client to its end and reads its stream. Nothing it started, and did
 // not detach from its process group, runs on afterwards.
-func converse(ctx context.Context, c command, read reader, tell func(Event)) (Answer, error) {
+func converse(ctx context.Context, c command, read reader, emit func(Event)) (Answer, error) {
 	p, err := c.start()
 	if err != nil {
 		return Answer{}, faultf(NoStart, "%s: %v", c.program, err)
 	}
-	w := watching{limits: c.limits, tell: tell}
+	w := watching{limits: c.limits, emit: emit}
 	fault := w.follow(ctx, p, read)
 	failed := p.end(fault == nil)
 	if left := p.left(); left != "" {
-		tell(Event{Kind: Left, At: time.Now(), Text: left})
+		emit(Event{Kind: Left, At: time.Now(), Text: left})
 	}
 	switch {
 	case fault != nil:
@@ -89,16 +89,16 @@ func converse(ctx context.Context, c command, read reader, tell func(Event)) (An
 // watching follows one stream.
 type watching struct {
 	limits  Limits
-	tell    func(Event)
+	emit    func(Event)
 	answer  Answer
 	ended   *Event
 	limited *Fault
 	bad     int // lines that are none of the format
 }
 
-// follow reads lines until they end; the fault says why it did not wait for that. A
-// process that is over, or has told its result, may leave a child that keeps its stream
-// open: such a stream ends soon after.
+// follow reads lines until they end; the fault says why it did not wait for that. A process
+// that is over, or has printed its result, may leave a child that keeps its stream open: follow
+// ends such a stream soon after.
 func (w *watching) follow(ctx context.Context, p *process, read reader) *Fault {
 	var total <-chan time.Time
 	if w.limits.Total > 0 {
@@ -171,7 +171,7 @@ func (w *watching) take(e Event) {
 		}
 		w.ended, w.answer.Usage, w.answer.Structured = &e, e.Usage, e.Answer
 	}
-	w.tell(e)
+	w.emit(e)
 }
 
 // process is a client that runs.

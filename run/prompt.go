@@ -9,7 +9,7 @@ import (
 	"cordelia/work"
 )
 
-// What every seat is told beside its brief.
+// The texts that every seat gets beside its brief.
 const (
 	judging = "You fill one seat of a task that other seats plan, carry out and judge. " +
 		"You have no tools: answer from the brief alone, once, with StructuredOutput. " +
@@ -29,7 +29,7 @@ const (
 		"What matched in earlier rounds is in the repository already."
 )
 
-// system is what a seat is told of its role.
+// system is the instruction for a seat's role.
 func system(role schemas.PipelineRole) string {
 	switch role {
 	case schemas.Executor:

@@ -28,7 +28,7 @@ type Config struct {
 	Budget   Budget
 	Prices   Prices // of clients that name none
 	Board    Board
-	// Shield gives what an executor may reach; place is a folder of its own.
+	// Shield gives what an executor may reach; place is a folder for it alone.
 	Shield func(place string, w *Worktree, door string) (Shield, error)
 	// Ask asks the user R1's questions; nil goes on without.
 	Ask func(ctx context.Context, questions []string) (answers string, err error)
@@ -40,7 +40,7 @@ type Runner struct {
 	trunk  *trunk
 	budget *purse
 	board  *boards
-	payers sync.Map // client and payer → true: told already
+	payers sync.Map // client and payer → true: shown already
 }
 
 // Ending is how a run ended.
@@ -48,7 +48,7 @@ type Ending struct {
 	View    controller.View
 	Why     string // it ended before the task did
 	Paused  bool   // by the user or a budget: --resume goes on
-	Planned bool   // it stopped at the plan, as it was told to
+	Planned bool   // it stopped at the plan, as the user asked
 	Spent   work.Usage
 	Priced  bool // the price of everything is known
 	Branch  string
@@ -245,7 +245,7 @@ type boards struct {
 	to Board
 }
 
-func (b *boards) tell(f func(Board)) {
+func (b *boards) each(f func(Board)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.to != nil {
@@ -253,6 +253,6 @@ func (b *boards) tell(f func(Board)) {
 	}
 }
 
-func (b *boards) task(v controller.View) { b.tell(func(to Board) { to.Task(v) }) }
-func (b *boards) seat(s SeatState)       { b.tell(func(to Board) { to.Seat(s) }) }
-func (b *boards) note(text string)       { b.tell(func(to Board) { to.Note(text) }) }
+func (b *boards) task(v controller.View) { b.each(func(to Board) { to.Task(v) }) }
+func (b *boards) seat(s SeatState)       { b.each(func(to Board) { to.Seat(s) }) }
+func (b *boards) note(text string)       { b.each(func(to Board) { to.Note(text) }) }

@@ -213,7 +213,7 @@ func (w *Worker) carry(ctx context.Context, a Agent, c *work.Claimed) (Phase, er
 		return Failing, err
 	}
 	if !seated {
-		v.TaskID, view.WorkID = c.WorkID, c.WorkID // a branch of its own
+		v.TaskID, view.WorkID = c.WorkID, c.WorkID // with its own branch
 	}
 	r := w.runner(v.TaskID, c.WorkID)
 	if err := r.trunk.gather(ctx, v); err != nil {

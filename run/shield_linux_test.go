@@ -147,9 +147,9 @@ func TestPathOpensNoHome(t *testing.T) {
 // kept from abstract sockets where that is said, and from others where that is.
 func TestShieldSaysWhatAKernelHolds(t *testing.T) {
 	for abi, sockets := range map[int][2]bool{4: {}, 5: {}, 6: {true, false}, 8: {true, false}, 9: {true, true}} {
-		holds, open := heldBy(abi)
+		enforced, open := enforcedBy(abi)
 		for i, what := range []string{"no abstract unix sockets", "no unix sockets by path"} {
-			said := map[bool]string{true: strings.Join(holds, "; "), false: strings.Join(open, "; ")}
+			said := map[bool]string{true: strings.Join(enforced, "; "), false: strings.Join(open, "; ")}
 			require.Contains(t, said[sockets[i]], what, "version %d", abi)
 			require.NotContains(t, said[!sockets[i]], what, "version %d", abi)
 		}

@@ -16,8 +16,8 @@ import (
 // lifeline is the descriptor whose other end the runner holds: it ends with the runner.
 const lifeline = 3
 
-// supervise runs a program and, once that or the runner ends, kills whatever the program
-// started, also what left its process group. It gives the program's exit code.
+// supervise runs a program and, once that or the runner ends, kills all processes the program
+// started, also those that left its process group. It gives the program's exit code.
 func supervise(program string, args []string) (int, error) {
 	life := os.NewFile(lifeline, "lifeline")
 	syscall.CloseOnExec(lifeline)
@@ -33,7 +33,7 @@ func supervise(program string, args []string) (int, error) {
 	go func() { ended <- cmd.Wait() }()
 	cut := make(chan struct{})
 	go func() {
-		life.Read(make([]byte, 1)) //nolint:errcheck // whatever ends it
+		life.Read(make([]byte, 1)) //nolint:errcheck // any error ends it, too
 		close(cut)
 	}()
 	var err error

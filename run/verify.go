@@ -17,10 +17,10 @@ const (
 	maxShown  = 16 << 10 // bytes of each end of what it prints
 )
 
-// verify runs the command of each criterion, whatever the record says: a worker prepares
-// what its own calls run in. It does so in a fresh worktree of the commit that is judged,
-// behind the shield of a worker. What the commands come to is evidence of the judging seat;
-// its model has no part in it.
+// verify runs the command of each criterion, also if the record has a call of it: a worker
+// controls the place in which its own calls run. It uses a fresh worktree of the judged commit,
+// behind the shield of a worker. The results are evidence of the judging seat; its model has no
+// part in them.
 func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, error) {
 	var in struct {
 		Criteria []schemas.Criterion `json:"criteria"`
@@ -37,7 +37,7 @@ func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, erro
 	return s.runAll(ctx, commit, commands, filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID)))
 }
 
-// runAll runs commands, each once, in a fresh worktree of a commit, in a place of its own.
+// runAll runs commands, each once, in a fresh worktree of a commit, in a separate place.
 func (s *seat) runAll(ctx context.Context, commit string, commands []string, place string) ([]work.Evidence, error) {
 	if commit == "" || len(commands) == 0 {
 		return nil, nil

@@ -23,9 +23,9 @@ var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"
 	"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/var/lib/alternatives",
 	"/var/lib/ca-certificates"}
 
-// WorkerShield is the shield of one worker: it may write its worktree, a HOME and a TMPDIR
-// of its own in place, and read the system, the programs in PATH, its repository's .git,
-// and what the user adds. Nothing else of the user's home can be read.
+// WorkerShield is the shield of one worker: it may write its worktree, and a HOME and a TMPDIR
+// in place. It may read the system, the programs in PATH, its repository's .git, and the
+// folders that the user adds; nothing else of the user's home.
 func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string,
 	add Reach) (Shield, error) {
 	s := r.everyWorker(ctx, add)

@@ -57,7 +57,7 @@ func (r *Repository) alone(ctx context.Context) (free func(), err error) {
 	return lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock"))
 }
 
-// dropWorktree removes a worktree, whatever is left of it. Its caller is alone.
+// dropWorktree removes a worktree, also a damaged one. Its caller holds the lock.
 func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	if err := removeAll(path); err != nil {
 		return err

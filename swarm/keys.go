@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"cordelia/internal/keys"
-	"cordelia/schemas"
 )
 
 // Key is the key of an agent to be made.
@@ -46,6 +45,3 @@ func (k *Key) seal(parent keys.Recipient) ([]byte, error) {
 	}
 	return keys.Seal(k.Identity, parent)
 }
-
-// ID is the id the agent will have.
-func (k *Key) ID() schemas.EntityID { return k.Identity.ID() }

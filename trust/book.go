@@ -147,7 +147,7 @@ func (s sum) at(now int64) Score {
 func (s sum) note(prior Score, e entry, window []entry) sum {
 	after := sum{score: add(prior, window)}
 	if e.Verdict == Wrong {
-		after.score = lower(s.at(e.At), after.score)
+		after.score = minScore(s.at(e.At), after.score)
 	}
 	after.steps = descend(after.score, prior, window)
 	return after
@@ -172,9 +172,9 @@ func (b trustRecord) note(e entry, w windows) trustRecord {
 	}
 	if e.own() {
 		window := within(w.own, e.At)
-		after := lower(add(b.prior, window), recent(b.prior, window))
+		after := minScore(add(b.prior, window), recent(b.prior, window))
 		if e.Verdict == Wrong {
-			after = lower(b.own, after)
+			after = minScore(b.own, after)
 		}
 		b.own = after
 	}

@@ -119,7 +119,7 @@ type Outcome struct {
 	Feedback   Feedback
 	Proof      Proof            // "" = the kind that Judge is
 	Judge      schemas.EntityID // the judge; "" = the actor
-	About      string           // the result, which counts once; "" = of its own
+	About      string           // the result, which counts once; "" = a result without a name
 }
 
 // report is a row of the ledger of feedback.

@@ -39,7 +39,7 @@ func (n *node) resolve(item string, f Finding) {
 }
 
 var (
-	holds   = Finding{Known: true, Holds: true, Foreign: true}
+	above   = Finding{Known: true, Holds: true, Foreign: true}
 	not     = Finding{Known: true, Foreign: true}
 	unknown = Finding{}
 )
@@ -52,18 +52,18 @@ func TestPredictionsComeTrueOrNot_INV_FORESIGHT(t *testing.T) {
 	require.ElementsMatch(t, []string{"a", "b", "held"}, n.due())
 	n.resolve("a", not)
 	n.resolve("b", not)
-	n.resolve("held", holds)
+	n.resolve("held", above)
 	require.Empty(t, n.due())
-	n.resolve("a", holds)
+	n.resolve("a", above)
 	require.Equal(t, defaultPrior(), n.score(work), "not before it is due")
 	n.Clock.Move(2 * time.Hour)
 	require.ElementsMatch(t, []string{"a", "b"}, n.due())
-	n.resolve("a", holds)
+	n.resolve("a", above)
 	n.resolve("b", not)
 	for range 3 {
-		n.resolve("a", holds)
-		n.resolve("held", holds)
-		n.resolve("absent", holds)
+		n.resolve("a", above)
+		n.resolve("held", above)
+		n.resolve("absent", above)
 	}
 	require.Equal(t, Score{4000, 3000}, n.score(work))
 	s := n.standing(work)
@@ -92,7 +92,7 @@ func TestWhatForetellsNothing_INV_FORESIGHT(t *testing.T) {
 	n.Clock.Move(2 * time.Hour)
 	for range 2 {
 		n.resolve("once", not)
-		n.resolve("another's", holds)
+		n.resolve("another's", above)
 	}
 	require.Equal(t, defaultPrior(), n.score(work))
 	require.Equal(t, defaultPrior(), n.score(solo))
@@ -143,7 +143,7 @@ func TestTwoPredictionsADayCount(t *testing.T) {
 	}
 	n.Clock.Move(2 * time.Hour)
 	for i := range 12 {
-		n.resolve(fmt.Sprint(i), holds)
+		n.resolve(fmt.Sprint(i), above)
 	}
 	require.Equal(t, Score{5000, 2000}, n.score(work))
 	require.EqualValues(t, 12, n.one(`SELECT count(*) FROM assessments`))
@@ -179,7 +179,7 @@ func TestOneProcessIsHeard_INV_FORESIGHT(t *testing.T) {
 	for _, door := range []*node{n, twin, n, twin} {
 		all.Go(func() {
 			for i := range 8 {
-				door.resolve(fmt.Sprint(i), holds)
+				door.resolve(fmt.Sprint(i), above)
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func TestOnlyTheNodeResolves(t *testing.T) {
 	n := newNode(t)
 	n.foresee(work, "a", "a", 2*time.Hour)
 	for _, who := range []schemas.EntityID{work, lead, ann} {
-		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Resolve(g, "a", holds) }),
+		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Resolve(g, "a", above) }),
 			access.ErrNoGrant)
 		require.ErrorIs(t, n.do(who, access.Read, func(g access.Grant) error { _, err := FindDue(g); return err }),
 			access.ErrNoGrant)

@@ -103,8 +103,8 @@ func Begin(g access.Grant, agent schemas.EntityID, foreign bool, p Prior) error 
 		if err != nil {
 			return err
 		}
-		stands := registrar.deciding.at(tx.Micros()) // other agents' words are not handed on
-		alpha = min(alpha, strength*stands.Alpha/stands.weight())
+		ownScore := registrar.deciding.at(tx.Micros()) // verdicts of other agents are not handed on
+		alpha = min(alpha, strength*ownScore.Alpha/ownScore.weight())
 	}
 	return begin(g, entry{Observer: root, Agent: agent, Source: byPrior, Assessor: by, Witness: by,
 		Alpha: alpha, Beta: strength - alpha, At: tx.Micros()})

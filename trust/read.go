@@ -50,11 +50,11 @@ func scored(g access.Grant, ref string) (schemas.EntityID, error) {
 			return "", err
 		}
 	}
-	holds, err := g.Holds(id)
+	above, err := g.Holds(id)
 	if err != nil {
 		return "", err
 	}
-	if !holds {
+	if !above {
 		return "", access.NotKnown(ref)
 	}
 	if !schemas.IsAgentID(string(id)) {

@@ -21,8 +21,8 @@ func (s Score) below(o Score) bool {
 	return s.Alpha*(o.Alpha+o.Beta) < o.Alpha*(s.Alpha+s.Beta)
 }
 
-// lower is the one with the lower mean, s if they are equal.
-func lower(s, o Score) Score {
+// minScore is the one with the lower mean, s if they are equal.
+func minScore(s, o Score) Score {
 	if o.below(s) {
 		return o
 	}

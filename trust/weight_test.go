@@ -56,7 +56,7 @@ func TestAnErrorCostsThePlaceAtOnce_INV_RANKS(t *testing.T) {
 		n.foresee(work, item, item, 2*time.Hour)
 		n.resolve(item, not)
 		n.Clock.Move(13 * time.Hour)
-		n.resolve(item, holds)
+		n.resolve(item, above)
 		n.assess(solo, Verdict{On: wrote(work, 10+i), Word: Right})
 	}
 	require.Greater(t, n.standing(work).TierScore.Accuracy(), 0.7, "what the tier follows came up")

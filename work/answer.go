@@ -11,10 +11,10 @@ import (
 	"cordelia/schemas"
 )
 
-// answers holds a result against what its item asks for, if it asks for something: a schema,
-// and commands that exit 0 on it. A result that does not fit is refused and the lease stands:
-// whoever holds it knows best how to mend it. unproven says that the node ran no commands, so
-// that a person decides (INV-WORK-CHECKED).
+// answers checks a result against its item's schema and commands, if it has any: the commands
+// must exit 0 on the result. A result that does not match is refused and the lease stays: its
+// holder can fix the result best. unproven reports that the node ran no commands, so that a
+// person decides (INV-WORK-CHECKED).
 func answers(g access.Grant, r row, p *Report) (unproven bool, err error) {
 	var schema, checks string
 	err = g.Tx().LookupRow(selectAnswer, r.n).Scan(&schema, &checks)
@@ -25,7 +25,7 @@ func answers(g access.Grant, r row, p *Report) (unproven bool, err error) {
 		return false, fmt.Errorf("read what %s asks for: %w", r.id, err)
 	}
 	if schema != "" {
-		if err := fits(schema, r, p); err != nil {
+		if err := matches(schema, r, p); err != nil {
 			return false, err
 		}
 	}
@@ -64,7 +64,7 @@ func proven(g access.Grant, r row, checks string) (unproven bool, err error) {
 }
 
 // fits holds a result against a schema.
-func fits(text string, r row, p *Report) error {
+func matches(text string, r row, p *Report) error {
 	s, err := jsonschema.Foreign([]byte(text))
 	if err != nil {
 		return fmt.Errorf("answer_schema of %s %w", r.id, err)

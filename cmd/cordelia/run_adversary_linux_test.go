@@ -122,7 +122,7 @@ try() {
 // An executor that tries for what is not its own, and leaves a script that tries again when the
 // node runs it, reaches nothing. Without the sandbox the same script reaches nearly all of it.
 func TestAnAdversaryReachesNothing_INV_SHIELD(t *testing.T) {
-	holds, _, err := runner.Shielded()
+	enforced, _, err := runner.Shielded()
 	if err != nil {
 		t.Skip(err)
 	}
@@ -159,7 +159,7 @@ func TestAnAdversaryReachesNothing_INV_SHIELD(t *testing.T) {
 				defer os.Remove(filepath.Join(dir, mark)) //nolint:errcheck // where it was reached
 			}
 			list := attempts()
-			if !strings.Contains(strings.Join(holds, "; "), "no signals") { // below version 6 of Landlock
+			if !strings.Contains(strings.Join(enforced, "; "), "no signals") { // below version 6 of Landlock
 				list = slices.DeleteFunc(list, func(a attempt) bool { return a.name == "a signal to the runner" })
 			}
 			h.write("tries.sh", h.tries(list, l.Addr().(*net.TCPAddr).Port, mark))

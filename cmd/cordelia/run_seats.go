@@ -176,7 +176,7 @@ func (f runFlags) shield(ctx context.Context, home node.Home,
 	default:
 		return nil, "", schemas.Invalidf("--sandbox %s is not known", f.sandbox).Expecting("auto or none")
 	}
-	holds, _, err := runner.Shielded()
+	enforced, _, err := runner.Shielded()
 	if err != nil {
 		return nil, "", err
 	}
@@ -204,5 +204,5 @@ func (f runFlags) shield(ctx context.Context, home node.Home,
 	}
 	return func(place string, w *runner.Worktree, door string) (runner.Shield, error) {
 		return repo.WorkerShield(ctx, place, w, door, add)
-	}, strings.Join(holds, "; "), nil
+	}, strings.Join(enforced, "; "), nil
 }

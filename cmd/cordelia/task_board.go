@@ -168,7 +168,7 @@ func (v taskBoard) seats() (f cli.Fields) {
 		if of := v.subtask(s.SubTaskID); of != "" {
 			role += " " + cli.Cut(of, seatWidth)
 		}
-		f.Add(role, v.stands(s)+", item "+cli.Short(s.WorkID))
+		f.Add(role, v.seatState(s)+", item "+cli.Short(s.WorkID))
 	}
 	return f
 }
@@ -176,8 +176,8 @@ func (v taskBoard) seats() (f cli.Fields) {
 // seatWidth is how much of a subtask's intent names its seat, in columns.
 const seatWidth = 20
 
-// stands says who holds a seat, or what it waits for.
-func (v taskBoard) stands(s controller.SeatView) string {
+// seatState gives the holder of a seat, or what it waits for.
+func (v taskBoard) seatState(s controller.SeatView) string {
 	if s.Holder != "" {
 		return fmt.Sprintf("held by %s since %s, lease until %s", cli.Clean(s.Holder), cli.Clock(s.Since),
 			cli.Clock(s.Until))

@@ -91,11 +91,11 @@ func (v *taskBoard) changedSeats(before *taskBoard) (list []string) {
 		if of := v.subtask(s.SubTaskID); of != "" {
 			name += " (" + of + ")"
 		}
-		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, cli.Clock(s.Until))
+		seatState := fmt.Sprintf("held by %s, lease until %s", s.Holder, cli.Clock(s.Until))
 		if s.Holder == "" {
-			stands = "waits " + v.words(s.Waits) + ", item " + cli.Short(s.WorkID)
+			seatState = "waits " + v.words(s.Waits) + ", item " + cli.Short(s.WorkID)
 		}
-		list = append(list, cli.Clean(name+": "+stands))
+		list = append(list, cli.Clean(name+": "+seatState))
 	}
 	return list
 }

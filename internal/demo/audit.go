@@ -29,7 +29,7 @@ func (s *stage) tamper(ctx context.Context) error {
 	if _, err := s.command(ctx, &sound, 0, "audit", "verify"); err != nil {
 		return err
 	}
-	if err := holds(sound.Entries > 0 && len(sound.Damage) == 0, "the record is sound: %+v", sound); err != nil {
+	if err := check(sound.Entries > 0 && len(sound.Damage) == 0, "the record is sound: %+v", sound); err != nil {
 		return err
 	}
 	s.prove(fmt.Sprintf("cordelia audit verify: %d entries, each with the hash of the one before", sound.Entries),
@@ -49,7 +49,7 @@ func (s *stage) tamper(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(found.Damage) > 0 && found.Damage[0].Kind == "changed" && found.Damage[0].From == entry,
+	if err := check(len(found.Damage) > 0 && found.Damage[0].Kind == "changed" && found.Damage[0].From == entry,
 		"the change of entry %d is found: %+v", entry, found.Damage); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *stage) forge(ctx context.Context, path string) (entry int64, words stri
 		return 0, "", fmt.Errorf("read the audit log: %w", err)
 	}
 	_, guarded := db.ExecContext(ctx, forgeActor, entry)
-	if err := holds(guarded != nil, "the audit log refuses changes"); err != nil {
+	if err := check(guarded != nil, "the audit log refuses changes"); err != nil {
 		return 0, "", err
 	}
 	for _, q := range []struct {

@@ -58,7 +58,7 @@ func refused(ctx context.Context, c drive.Client, tool string, args object, code
 			return refusal(a), nil
 		}
 	}
-	return "", holds(false, "%s is refused with %s; it answered %q: %s", tool, strings.Join(codes, " or "), a.Code,
+	return "", check(false, "%s is refused with %s; it answered %q: %s", tool, strings.Join(codes, " or "), a.Code,
 		a.Text)
 }
 
@@ -84,7 +84,7 @@ func (s *stage) command(ctx context.Context, out any, code int, words ...string)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", what, err)
 	}
-	if err := holds(got == code, "%s ends with exit code %d; it ended with %d: %s", what, code, got,
+	if err := check(got == code, "%s ends with exit code %d; it ended with %d: %s", what, code, got,
 		stderr); err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func claim(ctx context.Context, c drive.Client, args object) (*seat, error) {
 func claimRole(ctx context.Context, c drive.Client, role string) (*seat, error) {
 	got, err := claim(ctx, c, object{"role": role})
 	if err == nil {
-		err = holds(got != nil, "there is a seat of role %s to take", role)
+		err = check(got != nil, "there is a seat of role %s to take", role)
 	}
 	return got, err
 }

@@ -69,7 +69,7 @@ func (s *stage) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(back.Reviews) == 2 && back.Divergence == "match" && before == 0,
+	if err := check(len(back.Reviews) == 2 && back.Divergence == "match" && before == 0,
 		"two memories wait, and nobody finds them: %+v, %d found", back, before); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *stage) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(kept == 1 && dropped == 0, "what was approved is found, what was rejected is not: %d, %d", kept,
+	if err := check(kept == 1 && dropped == 0, "what was approved is found, what was rejected is not: %d, %d", kept,
 		dropped); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 	if _, err := s.command(ctx, &shown, 0, "review", "show", ids[0]); err != nil {
 		return err
 	}
-	if err := holds(len(shown.Waiting) == 1 && shown.Waiting[0].Hash != "", "you are shown what waits: %+v",
+	if err := check(len(shown.Waiting) == 1 && shown.Waiting[0].Hash != "", "you are shown what waits: %+v",
 		shown); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 		return err
 	}
 	s.prove("cordelia review reject "+short(ids[1]), "… and reject the one about the mermaids.")
-	return holds(len(decided.Decided) == 1 && decided.Decided[0].State == "approved", "the first is approved: %+v",
+	return check(len(decided.Decided) == 1 && decided.Decided[0].State == "approved", "the first is approved: %+v",
 		decided)
 }
 
@@ -163,7 +163,7 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	if err := call(ctx, gull, "memory_read_warm", object{"ids": []string{note.ID}}, &read); err != nil {
 		return err
 	}
-	if err := holds(len(read.Items) == 1 && start.Tier == "medium", "a new agent reads its group: %+v, %+v", read,
+	if err := check(len(read.Items) == 1 && start.Tier == "medium", "a new agent reads its group: %+v, %+v", read,
 		start); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	if err := call(ctx, gull, "memory_write_warm", insight("Gulls are always right."), &waiting); err != nil {
 		return err
 	}
-	if err := holds(waiting.Proposal != "", "what an agent of tier low writes for others waits for you"); err != nil {
+	if err := check(waiting.Proposal != "", "what an agent of tier low writes for others waits for you"); err != nil {
 		return err
 	}
 	unwritten := "proposal " + short(waiting.Proposal)
@@ -195,7 +195,7 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", all.Accuracy, all.Tier), "The other ten prove wrong, too.")
 	s.prove(schemas.ShortIDs(unread),
 		"The read that was allowed a moment ago is refused, in the words for what is not there:")
-	if err := holds(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s",
+	if err := check(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s",
 		one.Tier, all.Tier); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (s *stage) applyWorkspaces(ctx context.Context) error {
 		if _, err := s.command(ctx, &again, 0, "role", "apply", file); err != nil {
 			return err
 		}
-		if err := holds(len(again.Changes) == 0, "a file applied twice changes nothing"); err != nil {
+		if err := check(len(again.Changes) == 0, "a file applied twice changes nothing"); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *stage) applyWorkspaces(ctx context.Context) error {
 	}
 	s.step.Facts = object{"workspaces": len(roles.Shipped()), "roles": made}
 	s.step.Shown = fmt.Sprintf("%d workspaces, %d roles; applied twice, once", len(roles.Shipped()), made)
-	return holds(made == 3, "three roles are made; there are %d", made)
+	return check(made == 3, "three roles are made; there are %d", made)
 }
 
 // hook sends a request as GitHub would, signed with secret.
@@ -114,7 +114,7 @@ func (s *stage) taken(ctx context.Context, source, kind, delivery, body string) 
 	if err != nil {
 		return err
 	}
-	return holds(status == http.StatusAccepted && strings.Contains(says, `"taken"`), "%s is taken: %d %s", kind, status,
+	return check(status == http.StatusAccepted && strings.Contains(says, `"taken"`), "%s is taken: %d %s", kind, status,
 		says)
 }
 
@@ -130,7 +130,7 @@ func (s *stage) acts(ctx context.Context, role string, result object) (string, e
 	defer c.Close() //nolint:errcheck // its process ends with the story
 	w, err := claim(ctx, c, object{})
 	if err == nil {
-		err = holds(w != nil, "there is work for %s", role)
+		err = check(w != nil, "there is work for %s", role)
 	}
 	if err != nil {
 		return "", err
@@ -139,7 +139,7 @@ func (s *stage) acts(ctx context.Context, role string, result object) (string, e
 	for _, line := range w.Brief.Constraints {
 		goal = goal || strings.HasPrefix(line, "you are the role "+role)
 	}
-	if err := holds(goal, "its charter is in its brief: %v", w.Brief.Constraints); err != nil {
+	if err := check(goal, "its charter is in its brief: %v", w.Brief.Constraints); err != nil {
 		return "", err
 	}
 	return w.Intent, call(ctx, c, "task_report", w.done(result), nil)
@@ -156,7 +156,7 @@ func (s *stage) triageIssue(ctx context.Context) error {
 	}
 	s.prove(intent, "the triager's agent claims it, does it and reports")
 	s.step.Facts, s.step.Shown = object{"intent": intent}, "issue 7 became work, and is done"
-	return holds(strings.Contains(intent, `"It hangs on start"`), "the work names the issue: %s", intent)
+	return check(strings.Contains(intent, `"It hangs on start"`), "the work names the issue: %s", intent)
 }
 
 func (s *stage) guardHooks(ctx context.Context) error {
@@ -169,14 +169,14 @@ func (s *stage) guardHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(forged == http.StatusUnauthorized && unknown == forged && says == other,
+	if err := check(forged == http.StatusUnauthorized && unknown == forged && says == other,
 		"a forged request answers as an unknown source: %d %s, %d %s", forged, says, unknown, other); err != nil {
 		return err
 	}
 	s.prove(fmt.Sprint(forged), "a request signed with another secret is not read")
 	again, says, err := s.hook(ctx, "triage-github", "issues", "d-3", issueOpened, secret)
 	if err == nil {
-		err = holds(again == http.StatusOK && strings.Contains(says, "repeated"), "a body counts once: %d %s", again, says)
+		err = check(again == http.StatusOK && strings.Contains(says, "repeated"), "a body counts once: %d %s", again, says)
 	}
 	if err != nil {
 		return err
@@ -192,10 +192,10 @@ func (s *stage) guardHooks(ctx context.Context) error {
 	if _, err := s.command(ctx, &shown, 0, "role", "show", "triager"); err != nil {
 		return err
 	}
-	s.tell("what bears our own mark is known as an effect of ours")
+	s.say("what bears our own mark is known as an effect of ours")
 	s.step.Facts = object{"forged": forged, "repeated": again, "delegated": shown.Role.Today}
 	s.step.Shown = fmt.Sprintf("%d delegation, of four requests", shown.Role.Today)
-	return holds(shown.Role.Today == 1, "one request led to work; %d did", shown.Role.Today)
+	return check(shown.Role.Today == 1, "one request led to work; %d did", shown.Role.Today)
 }
 
 func (s *stage) fixCheck(ctx context.Context) error {
@@ -215,7 +215,7 @@ func (s *stage) fixCheck(ctx context.Context) error {
 		return err
 	}
 	s.step.Facts = object{"tasks": len(out.Tasks)}
-	if err := holds(len(out.Tasks) == 1 && out.Tasks[0].State == "perceiving",
+	if err := check(len(out.Tasks) == 1 && out.Tasks[0].State == "perceiving",
 		"a failed check began one task, which goes on: %+v", out.Tasks); err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (s *stage) reviewPull(ctx context.Context) error {
 	if _, err := s.command(ctx, &list, 0, "review", "list"); err != nil {
 		return err
 	}
-	if err := holds(len(list.Waiting) == 1, "one thing waits for you: %+v", list.Waiting); err != nil {
+	if err := check(len(list.Waiting) == 1, "one thing waits for you: %+v", list.Waiting); err != nil {
 		return err
 	}
 	s.prove(list.Waiting[0].Name, "to approve it is not the reviewer's to do: you are asked")
@@ -282,7 +282,7 @@ func (s *stage) spawnReviewer(ctx context.Context) error {
 	s.prove("forbidden: "+forbidden, "%s is made: what its parent may not do, or its template forbids, it may not",
 		out.Role)
 	s.step.Facts, s.step.Shown = object{"role": out.Role}, out.Role+" is a child of reviewer, with less"
-	return holds(out.AgentID != "" && strings.Contains(forbidden, "approve_pull") &&
+	return check(out.AgentID != "" && strings.Contains(forbidden, "approve_pull") &&
 		strings.Contains(forbidden, "pull_request.merged"), "a child has less than its parent: %s", forbidden)
 }
 
@@ -297,7 +297,7 @@ func (s *stage) tryRole(ctx context.Context) error {
 	if _, err := s.command(ctx, &report, 0, "role", "testing-report", "triager"); err != nil {
 		return err
 	}
-	if err := holds(len(report) == 1 && report[0].Would != "", "the report says what it would do: %+v",
+	if err := check(len(report) == 1 && report[0].Would != "", "the report says what it would do: %+v",
 		report); err != nil {
 		return err
 	}

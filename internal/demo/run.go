@@ -39,7 +39,7 @@ func (s *stage) ownClient(ctx context.Context) error {
 	if s.lead, err = s.node.Open(ctx, ""); err != nil { // which makes the home
 		return err
 	}
-	s.tell("A repository has a check that fails. Your %s is asked to make it pass; its account pays.", s.Client)
+	s.say("A repository has a check that fails. Your %s is asked to make it pass; its account pays.", s.Client)
 	done := s.Teller.Wait("your client works")
 	out, err := s.outside(ctx, repo, s.Binary, append(append([]string{}, s.Flags...), "run", "--yes", "--json",
 		"--client", s.Client, "--max-time", "14m", wish)...)
@@ -61,7 +61,7 @@ func (s *stage) ownClient(ctx context.Context) error {
 	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
 		return fmt.Errorf("cordelia run: %w: %s", err, lines[len(lines)-1])
 	}
-	if err := holds(last.End.State == "accepted", "the task is accepted; it is %s", last.End.State); err != nil {
+	if err := check(last.End.State == "accepted", "the task is accepted; it is %s", last.End.State); err != nil {
 		return err
 	}
 	changed, err := s.outside(ctx, repo, "git", "diff", "--stat", last.End.Base, last.End.Tip)
@@ -72,7 +72,7 @@ func (s *stage) ownClient(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(now) == 0, "your folder is as it was: %s", now); err != nil {
+	if err := check(len(now) == 0, "your folder is as it was: %s", now); err != nil {
 		return err
 	}
 	s.prove(strings.Join(strings.Fields(string(changed)), " "),

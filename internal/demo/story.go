@@ -161,10 +161,10 @@ func (s *stage) furnish() error {
 // files is the folder that the agents work in.
 func (s *stage) files() string { return filepath.Join(s.Folder, "files") }
 
-// tell says what happened.
-func (s *stage) tell(format string, args ...any) { s.prove("", format, args...) }
+// say adds a line of the story.
+func (s *stage) say(format string, args ...any) { s.prove("", format, args...) }
 
-// prove says what happened, and what shows it.
+// prove adds a line of the story with its proof.
 func (s *stage) prove(proof, format string, args ...any) {
 	l := Line{fmt.Sprintf(format, args...), proof}
 	s.step.Told = append(s.step.Told, l)
@@ -174,8 +174,8 @@ func (s *stage) prove(proof, format string, args ...any) {
 // errBroken begins the errors of promises that do not hold.
 var errBroken = errors.New("this was promised and does not hold")
 
-// holds is an error unless ok.
-func holds(ok bool, format string, args ...any) error {
+// check is an error unless ok.
+func check(ok bool, format string, args ...any) error {
 	if ok {
 		return nil
 	}

@@ -96,13 +96,13 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 		work.done(object{"text": "All three lights are listed. Everything works."}), nil); err != nil {
 		return err
 	}
-	s.tell("%s reports: “All three lights are listed. Everything works.” It wrote no file.", s.doer().name)
+	s.say("%s reports: “All three lights are listed. Everything works.” It wrote no file.", s.doer().name)
 	v, err := s.look(ctx)
 	if err != nil {
 		return err
 	}
 	subs := v.Task.SubTasks
-	if err := holds(len(subs) == 1 && subs[0].Attempt == 2 &&
+	if err := check(len(subs) == 1 && subs[0].Attempt == 2 &&
 		slices.Equal(subs[0].Criteria, []string{"fail: " + fileThere, "fail: " + threeNamed}),
 		"the node finds that nothing is there: %+v", subs); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 		return err
 	}
 	wrong := again.Brief.Inputs.Correction.Wrong
-	if err := holds(wrong != "", "the correction says what was wrong"); err != nil {
+	if err := check(wrong != "", "the correction says what was wrong"); err != nil {
 		return err
 	}
 	s.prove(wrong, "The work goes back to %s, with what was wrong.", s.doer().name)
@@ -166,7 +166,7 @@ func (s *stage) replan(ctx context.Context) error {
 		return err
 	}
 	blocked, ways := plan.Brief.forbids(guess), plan.Brief.Inputs.Directive.Alternatives
-	if err := holds(len(blocked) == 1 && slices.Equal(ways, []string{lookUp}),
+	if err := check(len(blocked) == 1 && slices.Equal(ways, []string{lookUp}),
 		"%s is blocked, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *stage) replan(ctx context.Context) error {
 	for _, sub := range v.Task.SubTasks {
 		verdicts = append(verdicts, sub.Criteria...)
 	}
-	if err := holds(v.Task.State == "accepted" && len(verdicts) == 3 &&
+	if err := check(v.Task.State == "accepted" && len(verdicts) == 3 &&
 		!slices.ContainsFunc(verdicts, func(c string) bool { return !strings.HasPrefix(c, "pass: ") }),
 		"the task is accepted with every criterion passed: %s, %v", v.Task.State, verdicts); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *stage) failedRounds(ctx context.Context, n int) (directive string, err 
 	if err != nil {
 		return "", err
 	}
-	return v.Task.Directive, holds(v.Task.State == "planning" && len(v.Task.Rounds) == n,
+	return v.Task.Directive, check(v.Task.State == "planning" && len(v.Task.Rounds) == n,
 		"round %d failed, and the task is planned anew: %+v", n, v.Task)
 }
 
@@ -250,7 +250,7 @@ func (s *stage) execute(ctx context.Context, report object) error {
 	if _, err := s.command(ctx, &shown, 0, "review", "show", filed.WorkID); err != nil {
 		return err
 	}
-	if err := holds(len(shown.Waiting) == 1, "you are shown the report that waits: %+v", shown); err != nil {
+	if err := check(len(shown.Waiting) == 1, "you are shown the report that waits: %+v", shown); err != nil {
 		return err
 	}
 	_, err := s.command(ctx, nil, 0, "review", "approve", filed.WorkID, shown.Waiting[0].Hash)

@@ -43,7 +43,7 @@ func (s *stage) makeSwarm(ctx context.Context) (err error) {
 		ids[a.ID] = true
 		s.hands = append(s.hands, &hand{name: a.Name, id: a.ID})
 	}
-	if err := holds(made.SwarmID == swarmID && len(ids) == crew, "the swarm is made with %d agents: %+v", crew,
+	if err := check(made.SwarmID == swarmID && len(ids) == crew, "the swarm is made with %d agents: %+v", crew,
 		made); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *stage) makeSwarm(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(few) > 0 && len(few) < len(all), "a worker is offered fewer tools than its maker: %d of %d",
+	if err := check(len(few) > 0 && len(few) < len(all), "a worker is offered fewer tools than its maker: %d of %d",
 		len(few), len(all)); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *stage) race(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(claims == items && len(count) == items && twice == 0 && done == items,
+	if err := check(claims == items && len(count) == items && twice == 0 && done == items,
 		"each of %d items is claimed once and done: %d claims of %d items, %d twice, %d done", items, claims,
 		len(count), twice, done); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (s *stage) kill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(got != nil && got.Lease == lease, "%s gets a lease of %d s", victim.name, lease); err != nil {
+	if err := check(got != nil && got.Lease == lease, "%s gets a lease of %d s", victim.name, lease); err != nil {
 		return err
 	}
 	s.left = leftover{*got, victim}
@@ -193,7 +193,7 @@ func (s *stage) kill(ctx context.Context) error {
 		"%s takes an item: a lease of %d seconds, with a fence.", victim.name, lease)
 	victim.process.Kill()
 	_, err = victim.client.Call(ctx, "task_claim", []byte(`{}`))
-	if err := holds(errors.Is(err, drive.ErrEnded), "process %d is gone: %v", victim.process.PID(), err); err != nil {
+	if err := check(errors.Is(err, drive.ErrEnded), "process %d is gone: %v", victim.process.PID(), err); err != nil {
 		return err
 	}
 	s.prove(fmt.Sprintf("process %d: %v", victim.process.PID(), err),
@@ -205,7 +205,7 @@ func (s *stage) kill(ctx context.Context) error {
 	if err := call(ctx, other.client, "task_claim", object{}, &none); err != nil {
 		return err
 	}
-	if err := holds(none.Work == nil, "while the lease lasts nobody else gets the item: %+v", none.Work); err != nil {
+	if err := check(none.Work == nil, "while the lease lasts nobody else gets the item: %+v", none.Work); err != nil {
 		return err
 	}
 	s.prove(none.Next, "%s asks for it: not while the lease lasts. We come back to that.", other.name)
@@ -224,7 +224,7 @@ func (s *stage) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(got != nil && got.WorkID == s.left.WorkID && got.Fence > s.left.Fence,
+	if err := check(got != nil && got.WorkID == s.left.WorkID && got.Fence > s.left.Fence,
 		"%s gets item %s with a higher fence than %d: %+v",
 		heir.name, s.left.WorkID, s.left.Fence, got); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (s *stage) takeOver(ctx context.Context) error {
 	if err := call(ctx, s.lead, "task_status", object{"work_id": got.WorkID, "detail": true}, &status); err != nil {
 		return err
 	}
-	if err := holds(len(status.Items) == 1 && status.Items[0].State == "done" && status.Items[0].Result.Metres == 12,
+	if err := check(len(status.Items) == 1 && status.Items[0].State == "done" && status.Items[0].Result.Metres == 12,
 		"the item is done as %s reported it: %+v", heir.name, status); err != nil {
 		return err
 	}

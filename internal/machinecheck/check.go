@@ -38,12 +38,12 @@ func Holds(ctx context.Context, roots []string, c schemas.Check, now time.Time) 
 	if c.Kind == schemas.CheckCommand {
 		return false, fmt.Errorf("%w: nothing is run to look whether something is so", ErrOff)
 	}
-	holds := false
+	met := false
 	err := each(roots, c.Path, func(f *os.File, _ fs.FileInfo) (done bool, err error) {
-		holds, err = meets(ctx, c, f)
-		return holds, err
+		met, err = meets(ctx, c, f)
+		return met, err
 	})
-	return holds && err == nil, err
+	return met && err == nil, err
 }
 
 // each calls look with the regular file at path below one root after the other,

@@ -28,9 +28,9 @@ func TestNothingOutsideIsRead(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range []string{"link", "folder/secret", rel, secret, "pipe", "."} {
 		for _, kind := range []schemas.CheckKind{schemas.CheckFile, schemas.CheckRegex} {
-			holds, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: kind, Path: path, Pattern: "secret"},
+			met, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: kind, Path: path, Pattern: "secret"},
 				time.Now())
-			require.False(t, holds, path)
+			require.False(t, met, path)
 			require.Error(t, err, path)
 			ok, _, err := Run(t.Context(), Env{Roots: []string{root}},
 				schemas.Check{Kind: kind, Path: path, Pattern: "secret"}, time.Time{})
@@ -38,8 +38,8 @@ func TestNothingOutsideIsRead(t *testing.T) {
 			require.Error(t, err, path)
 		}
 	}
-	holds, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "near",
+	met, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "near",
 		Pattern: "secret"}, time.Now())
 	require.NoError(t, err)
-	require.True(t, holds, "a link that stays inside")
+	require.True(t, met, "a link that stays inside")
 }

@@ -57,9 +57,9 @@ func TestCommandsAreTheOperatorsToAllow(t *testing.T) {
 		require.False(t, ok)
 		require.Empty(t, e)
 	}
-	holds, err := Holds(t.Context(), []string{t.TempDir()}, c, time.Now())
+	met, err := Holds(t.Context(), []string{t.TempDir()}, c, time.Now())
 	require.ErrorIs(t, err, ErrOff, "a prediction runs nothing, whatever is allowed")
-	require.False(t, holds)
+	require.False(t, met)
 	require.NoFileExists(t, made)
 }
 

@@ -88,13 +88,13 @@ func exitOf(ok bool) int {
 
 // artefact is a file as a check found it.
 type artefact struct {
-	there, holds bool
-	size         int64
-	written      time.Time
-	changed      time.Time // it or its times, zero where the system does not tell
-	sum          []byte
-	before       bool // a file like it was there before
-	since, now   time.Time
+	there, met bool
+	size       int64
+	written    time.Time
+	changed    time.Time // it or its times, zero where the system does not tell
+	sum        []byte
+	before     bool // a file like it was there before
+	since, now time.Time
 }
 
 // find looks for the file that is as c says, and fresh; else it gives the one that
@@ -105,7 +105,7 @@ func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best
 		r := io.TeeReader(io.LimitReader(f, maxHash), hash)
 		a := artefact{there: true, size: info.Size(), written: info.ModTime(), changed: changed(info), since: since,
 			now: time.Now()}
-		if a.holds, err = meets(ctx, c, r); err != nil {
+		if a.met, err = meets(ctx, c, r); err != nil {
 			return false, err
 		}
 		if _, err = io.Copy(io.Discard, r); err != nil {
@@ -113,7 +113,7 @@ func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best
 		}
 		a.sum = hash.Sum(nil)
 		a.before = slices.Contains(env.Before, hex.EncodeToString(a.sum))
-		if !best.there || a.exit() == schemas.CheckHolds || a.holds && !best.holds {
+		if !best.there || a.exit() == schemas.CheckHolds || a.met && !best.met {
 			best = a
 		}
 		return a.exit() == schemas.CheckHolds, ctx.Err()
@@ -123,7 +123,7 @@ func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best
 
 func (a artefact) exit() int {
 	switch {
-	case !a.holds:
+	case !a.met:
 		return schemas.CheckFails
 	case !a.fresh() || a.before:
 		return schemas.CheckStale
@@ -178,7 +178,7 @@ func (a artefact) String() string {
 	}
 	text := fmt.Sprintf("%d bytes, SHA-256%s %x, written %s", a.size, of, a.sum, stamp(a.written))
 	switch {
-	case !a.holds:
+	case !a.met:
 		return text + "; it is not as the check says"
 	case !a.fresh() && a.untouched():
 		return text + ", last changed " + stamp(a.changed) + ", before the attempt began, " + stamp(a.since) + ": stale"

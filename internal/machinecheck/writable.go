@@ -14,7 +14,7 @@ import (
 // a moment: because the operating system forbids it, or because the outcome is not the one that
 // c states and the file was not written. Agents run as that user, so they can write each file
 // that it can.
-func Foreign(roots []string, c schemas.Check, since time.Time, holds bool) bool {
+func Foreign(roots []string, c schemas.Check, since time.Time, met bool) bool {
 	if c.Kind == schemas.CheckDate {
 		return true
 	}
@@ -31,7 +31,7 @@ func Foreign(roots []string, c schemas.Check, since time.Time, holds bool) bool 
 			}
 		case err != nil:
 			return false
-		case !holds && info.ModTime().Before(since): // an older file did not begin to hold
+		case !met && info.ModTime().Before(since): // an older file did not begin to hold
 		case mayWrite(path):
 			return false
 		}

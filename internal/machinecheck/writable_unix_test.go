@@ -48,7 +48,7 @@ func TestForeign(t *testing.T) {
 	for name, tt := range map[string]struct {
 		root, path string
 		since      time.Time
-		holds      bool
+		met        bool
 		want       bool
 	}{
 		"its own":                          {own, "a", written.Add(-time.Hour), true, false},
@@ -60,7 +60,7 @@ func TestForeign(t *testing.T) {
 		"absent there":                     {"/etc", "absent-file", time.Time{}, false, true},
 	} {
 		c := schemas.Check{Kind: schemas.CheckFile, Path: tt.path}
-		require.Equal(t, tt.want, Foreign([]string{tt.root}, c, tt.since, tt.holds), name)
+		require.Equal(t, tt.want, Foreign([]string{tt.root}, c, tt.since, tt.met), name)
 	}
 	require.False(t, Foreign([]string{"/etc", own}, schemas.Check{Kind: schemas.CheckFile, Path: "passwd"}, time.Time{},
 		true),

@@ -109,11 +109,11 @@ func (i *importing) groups(b *Bundle) error {
 		if o.value.Kind != memory.NormalGroup {
 			continue
 		}
-		holds, err := o.seal.holds(i.Grant, i.o.Known)
+		trusted, err := o.seal.trusted(i.Grant, i.o.Known)
 		if err != nil {
 			return err
 		}
-		if !holds && !i.o.CreateGroups {
+		if !trusted && !i.o.CreateGroups {
 			continue
 		}
 		if err := i.refuse(o.where, i.makeGroup(o.value)); err != nil {
@@ -179,7 +179,7 @@ func (i *importing) items(b *Bundle) error {
 	for n, o := range b.items {
 		items[n] = i.placed(o.value)
 		var err error
-		if items[n].Signed, err = o.seal.holds(i.Grant, i.o.Known); err != nil {
+		if items[n].Signed, err = o.seal.trusted(i.Grant, i.o.Known); err != nil {
 			return err
 		}
 	}

@@ -75,11 +75,11 @@ func sealOf(h record, line []byte, signature string) *seal {
 	return &seal{m, raw}
 }
 
-// holds reports whether a record may keep what it says of itself by INV-IMPORT: this node or
-// the person at the root of the importer signed it, for an export of the importer or, where a
-// person imports, of any agent. An agent's own signature is not enough: it could sign anything
-// about its own words.
-func (s *seal) holds(g access.Grant, known Known) (bool, error) {
+// trusted reports whether a record may keep its author and provenance by INV-IMPORT: this node
+// or the person at the root of the importer signed it, for an export of the importer or, where
+// a person imports, of any agent. An agent's own signature is not enough: it could sign
+// anything about its own words.
+func (s *seal) trusted(g access.Grant, known Known) (bool, error) {
 	if s == nil || s.message.Entity != g.Actor() && !g.IsHuman() {
 		return false, nil
 	}

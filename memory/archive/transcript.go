@@ -57,8 +57,7 @@ type transcriptLine struct {
 }
 
 // takeTranscriptLine reads a line of a client's transcript. done is false for any other line.
-// What tools were asked and printed, what the client put in, and what it noted of its own are
-// left out.
+// It leaves out calls of tools and their output, and the client's own lines.
 func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool) {
 	var l transcriptLine
 	err := json.Unmarshal(text, &l)
@@ -80,8 +79,8 @@ func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool
 		b.refused.add(s.at(line), "is a turn without a message")
 		return true
 	}
-	said := saidIn(message.Content)
-	if said == "" {
+	spoken := saidIn(message.Content)
+	if spoken == "" {
 		return true
 	}
 	if s.turn == nil || s.turn.who != l.Type || s.turn.session != l.Session {
@@ -89,7 +88,7 @@ func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool
 		at, _ := time.Parse(time.RFC3339, l.At) // a turn without a time is one
 		s.turn = &turn{where: s.at(line), who: l.Type, session: l.Session, at: at}
 	}
-	s.turn.text = append(s.turn.text, said)
+	s.turn.text = append(s.turn.text, spoken)
 	return true
 }
 

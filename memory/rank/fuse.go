@@ -10,7 +10,7 @@ const (
 	maxMeant     = 50 // found by meaning, best first
 	leastOfTrust = 0.01
 
-	beside   = 0.5  // the part of what is near that counts for what stands before and after it
+	adjacent = 0.5  // the part of what is near that counts for what stands before and after it
 	agreeing = 5    // of the best by words, that the model is tried on
 	believed = 0.2  // how much meaning counts beside words that cover all of the query
 	poor     = 0.4  // of the query; where words cover less, meaning counts more, up to 1 more
@@ -61,7 +61,7 @@ func Smooth(found []Meant, around map[int64][2]int64) []Meant {
 		sum, parts := m.Near, 1.0
 		for _, n := range around[m.N] {
 			if x, ok := near[n]; ok {
-				sum, parts = sum+beside*x, parts+beside
+				sum, parts = sum+adjacent*x, parts+adjacent
 			}
 		}
 		found[i].Near = sum / parts

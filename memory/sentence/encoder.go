@@ -39,18 +39,18 @@ type norm struct{ Scale, Bias []float32 }
 // ready checks that all of e fits together, so that no text makes it fail.
 func (e *encoder) ready() error {
 	width := e.Table.In
-	fits := len(e.Texts) > reserved && len(e.Scores) == len(e.Texts) && e.Table.takes(width) &&
+	valid := len(e.Texts) > reserved && len(e.Scores) == len(e.Texts) && e.Table.takes(width) &&
 		e.Table.Out >= len(e.Texts) && 2*len(e.Turns) == width
 	for i := range e.Layers {
 		l := &e.Layers[i]
-		fits = fits && l.Before.takes(width) && l.Ask.takes(width) && l.Ask.Out%(3*heads) == 0 &&
+		valid = valid && l.Before.takes(width) && l.Ask.takes(width) && l.Ask.Out%(3*heads) == 0 &&
 			l.Answer.takes(l.Ask.Out/3) && (l.Wider.Out == 0 && l.Answer.Out == width ||
 			l.Wider.takes(width) && l.Wider.Out == l.Answer.Out)
 		width = l.Answer.Out
-		fits = fits && l.Between.takes(width) && l.Inner.takes(width) && l.Outer.takes(l.Inner.Out) &&
+		valid = valid && l.Between.takes(width) && l.Inner.takes(width) && l.Outer.takes(l.Inner.Out) &&
 			l.Outer.Out == width
 	}
-	if !fits || !e.Last.takes(width) {
+	if !valid || !e.Last.takes(width) {
 		return errors.New("its parts do not fit together")
 	}
 	e.pieces = newPieces(e.Texts, e.Scores)
@@ -115,7 +115,7 @@ func (l *layer) run(rows [][]float32) [][]float32 {
 	if l.Wider.Out > 0 {
 		around = l.Wider.times(rows)
 	}
-	rows = l.Answer.times(attend(l.Ask.times(l.Before.of(rows))))
+	rows = l.Answer.times(attention(l.Ask.times(l.Before.of(rows))))
 	add(rows, around)
 	inner := l.Inner.times(l.Between.of(rows))
 	for _, row := range inner {
@@ -158,7 +158,7 @@ func (n norm) of(rows [][]float32) [][]float32 {
 
 // attend lets each row, which holds what it asks, what it answers to and what it says, hear the
 // others.
-func attend(rows [][]float32) [][]float32 {
+func attention(rows [][]float32) [][]float32 {
 	size := len(rows[0]) / 3
 	each := size / heads
 	by := 1 / math.Sqrt(float64(each))

@@ -87,7 +87,7 @@ type Finding struct {
 }
 
 // Found makes a finding: bad says that the machine could not look, or not to the end.
-func Found(criterion string, holds bool, e schemas.Evidence, bad error) Finding {
+func Found(criterion string, met bool, e schemas.Evidence, bad error) Finding {
 	f := Finding{schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
 		Evidence: e.String()}, &e}
 	switch {
@@ -97,7 +97,7 @@ func Found(criterion string, holds bool, e schemas.Evidence, bad error) Finding 
 	case bad != nil:
 		f.FailureClass, f.Evidence, f.Check = schemas.Environmental, "the machine check could not be run: "+
 			bad.Error(), nil
-	case holds:
+	case met:
 		f.Verdict, f.FailureClass = schemas.Pass, ""
 	}
 	return f

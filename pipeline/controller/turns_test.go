@@ -213,10 +213,10 @@ func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 	n.reap()
 	require.Equal(t, "executing", string(n.show(id).SubTasks[0].State))
 	require.NotNil(t, take(time.Minute))
-	checked := func(holds bool) {
+	checked := func(met bool) {
 		require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) error {
 			_, _, err := n.tasks.Checked(g, f.Checks,
-				[]Finding{Found("the file is there", holds, schemas.Evidence{Tool: "check_file"}, nil)})
+				[]Finding{Found("the file is there", met, schemas.Evidence{Tool: "check_file"}, nil)})
 			return err
 		}))
 	}

@@ -113,9 +113,9 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 	own := slices.DeleteFunc(slices.Clone(files), func(f events.CheckpointFile) bool {
 		return !cli.Exists(filepath.Join(folders[0], filepath.Base(f.Path))) // another node's
 	})
-	near, here := 0, reach(own, folders[0])
+	near, here := 0, newestIn(own, folders[0])
 	for _, folder := range folders[1:] {
-		if there := reach(own, folder); there < here {
+		if there := newestIn(own, folder); there < here {
 			x.report(check, Warning, fmt.Sprintf(
 				"see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
 				"the copies in %s reach entry %d, those here entry %d", folder, there, here)
@@ -134,8 +134,8 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 		v.Checkpoints, v.Covered, len(folders)-1, near)
 }
 
-// reach is the newest entry that a folder's checkpoints cover.
-func reach(files []events.CheckpointFile, folder string) (newest int64) {
+// newestIn gives the newest entry that a folder's checkpoints cover.
+func newestIn(files []events.CheckpointFile, folder string) (newest int64) {
 	for _, f := range files {
 		if filepath.Dir(f.Path) != filepath.Clean(folder) {
 			continue

@@ -41,16 +41,16 @@ func (x *examination) installed(ctx context.Context, home node.Home) {
 	}
 	before := len(x.findings)
 	for _, place := range places {
-		x.hold(ctx, check, place, self, slices.Contains(record.Binaries, place))
+		x.compareVersion(ctx, check, place, self, slices.Contains(record.Binaries, place))
 	}
 	if len(x.findings) == before {
 		x.report(check, Fine, "", "%s", map[bool]string{true: "none but this", false: "this version"}[len(places) == 0])
 	}
 }
 
-// hold reports how the program at place differs from this one, if it does; ours
-// says that set-up put it there.
-func (x *examination) hold(ctx context.Context, check, place, self string, ours bool) {
+// compareVersion reports how the program at place differs from this one; ours means that setup
+// put it there.
+func (x *examination) compareVersion(ctx context.Context, check, place, self string, ours bool) {
 	fix := fmt.Sprintf("replace it: %q setup", self)
 	if !ours {
 		fix = fmt.Sprintf("replace it with %q, or put that folder before it on PATH", self)

@@ -10,7 +10,7 @@ import (
 // shield tries the sandbox of workers and says what it holds, and what it leaves open.
 func (x *examination) shield() {
 	const what = "sandbox of workers"
-	holds, open, err := runner.Shielded()
+	enforced, open, err := runner.Shielded()
 	if err != nil {
 		x.report(what, Skipped, "", "%s", schemas.MessageOf(err))
 		return
@@ -20,5 +20,5 @@ func (x *examination) shield() {
 			"the kernel promises it, and it does not hold: %v", err)
 		return
 	}
-	x.report(what, Fine, "", "tried: %s. Open: %s", strings.Join(holds, "; "), strings.Join(open, "; "))
+	x.report(what, Fine, "", "tried: %s. Open: %s", strings.Join(enforced, "; "), strings.Join(open, "; "))
 }

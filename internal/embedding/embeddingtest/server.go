@@ -22,7 +22,7 @@ type Server struct {
 	same     map[string]string
 	status   int
 	poison   string
-	hold     chan struct{}
+	blocked  chan struct{}
 	asked    []string
 	arrivals chan struct{}
 }
@@ -50,14 +50,14 @@ func (s *Server) Refuse(word string) { s.set(func() { s.poison = word }) }
 func (s *Server) Resize(dim int) { s.set(func() { s.dim = dim }) }
 
 // Hold lets requests wait until Release.
-func (s *Server) Hold() { s.set(func() { s.hold = make(chan struct{}) }) }
+func (s *Server) Hold() { s.set(func() { s.blocked = make(chan struct{}) }) }
 
 // Release answers what Hold holds back.
 func (s *Server) Release() {
 	s.set(func() {
-		if s.hold != nil {
-			close(s.hold)
-			s.hold = nil
+		if s.blocked != nil {
+			close(s.blocked)
+			s.blocked = nil
 		}
 	})
 }
@@ -88,12 +88,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, in.Input...)
-	hold, status, dim, poison := s.hold, s.status, s.dim, s.poison
+	blocked, status, dim, poison := s.blocked, s.status, s.dim, s.poison
 	s.mu.Unlock()
 	s.arrivals <- struct{}{}
-	if hold != nil {
+	if blocked != nil {
 		select {
-		case <-hold:
+		case <-blocked:
 		case <-r.Context().Done():
 			return
 		}

@@ -22,8 +22,8 @@ type row struct {
 }
 
 // holding adds the bar and whether it holds.
-func (r row) holding(bar string, holds bool) row {
-	r.Bar, r.Holds = bar, &holds
+func (r row) holding(bar string, met bool) row {
+	r.Bar, r.Holds = bar, &met
 	return r
 }
 

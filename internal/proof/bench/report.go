@@ -90,14 +90,14 @@ func (s section) falls() bool {
 // cells are the rows as text.
 func cells(rows []row) (out [][]string) {
 	for _, r := range rows {
-		floor, ratio, holds := "", "", ""
+		floor, ratio, met := "", "", ""
 		if r.Comparison != "" {
 			floor, ratio = r.Floor.String()+", "+r.Comparison, r.Ratio.String()
 		}
 		if r.Holds != nil {
-			holds = map[bool]string{true: "yes", false: "**no**"}[*r.Holds]
+			met = map[bool]string{true: "yes", false: "**no**"}[*r.Holds]
 		}
-		out = append(out, []string{r.What, r.Unit, r.Ours.String(), floor, ratio, r.Bar, holds})
+		out = append(out, []string{r.What, r.Unit, r.Ours.String(), floor, ratio, r.Bar, met})
 	}
 	return out
 }

@@ -111,25 +111,25 @@ func (b *bench) conversations() (section, error) {
 		what, unit string
 		value      func(score) float64
 		bar        string
-		holds      func(float64) bool
+		met        func(float64) bool
 		crowdedBar string
 		crowded    func(float64) bool
 	}{
 		{what: "R@5", unit: "%", value: func(s score) float64 { return s.R5 }},
 		{"R@10", "%", func(s score) float64 { return s.R10 }, "≥ 77", atLeast(77), "≥ 75", atLeast(75)},
 		{what: "R@20", unit: "%", value: func(s score) float64 { return s.R20 }},
-		{what: "MRR", unit: "%", value: func(s score) float64 { return s.MRR }, bar: "≥ 60", holds: atLeast(60)},
+		{what: "MRR", unit: "%", value: func(s score) float64 { return s.MRR }, bar: "≥ 60", met: atLeast(60)},
 		{what: "answers without a hit", unit: "%", value: func(s score) float64 { return s.Empty }, bar: "≤ 0.5",
-			holds: atMost(0.5)},
+			met: atMost(0.5)},
 		{what: "one question, p50", unit: "ms", value: func(s score) float64 { return s.P50 }, bar: "≤ 20",
-			holds: atMost(20)},
+			met: atMost(20)},
 		{what: "one question, p99", unit: "ms", value: func(s score) float64 { return s.P99 }, bar: "≤ 60",
-			holds: atMost(60)},
+			met: atMost(60)},
 	} {
 		own, crowded := of.value(alone.Headline), of.value(others.Headline)
 		r := row{What: of.what, Unit: of.unit, Ours: spreadOf([]float64{own})}
 		if of.bar != "" {
-			r = r.holding(of.bar, of.holds(own))
+			r = r.holding(of.bar, of.met(own))
 		}
 		c := row{What: of.what + ", beside " + beyond, Unit: of.unit, Ours: spreadOf([]float64{crowded})}
 		if of.crowdedBar != "" {

@@ -39,7 +39,7 @@ func read(looks [attempts][criteria]sight, random *rand.Rand) (s scores) {
 func (t *trial) heard(attempt int, checked bool) (list []float64) {
 	for c := range criteria {
 		if checked && c < t.checked {
-			list = append(list, map[bool]float64{true: 1, false: 0}[t.holds(c, attempt)])
+			list = append(list, map[bool]float64{true: 1, false: 0}[t.expected(c, attempt)])
 			continue
 		}
 		score, faulty := t.scores[attempt][c], t.faulty(c, attempt)

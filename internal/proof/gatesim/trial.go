@@ -70,8 +70,8 @@ func (t *trial) machine() bool {
 	return slices.Contains(t.unmet[:t.checked], true) && (t.fault.left != earlier || t.other < t.checked)
 }
 
-// holds is what a check of the criterion ought to say.
-func (t *trial) holds(c, attempt int) bool { return !t.faulty(c, attempt) }
+// expected is the right result of a check of the criterion.
+func (t *trial) expected(c, attempt int) bool { return !t.faulty(c, attempt) }
 
 // pause is longer than the slack that the freshness of files has.
 const pause = 80 * time.Millisecond

@@ -132,9 +132,9 @@ func (r *runner) first(key string, do func() error) error {
 // slim leaves out of a binary what only debuggers read: linking takes most of a mutant's time.
 const slim = "-ldflags=-s -w"
 
-// holds runs the tests of a mutant without it: if they fail, or there are none, their
+// passesWithout runs the tests of a mutant without it: if they fail, or there are none, their
 // failure with it says nothing.
-func (r *runner) holds(ctx context.Context, m mutant) error {
+func (r *runner) passesWithout(ctx context.Context, m mutant) error {
 	file := filepath.Join(r.folder, strings.ReplaceAll(filepath.Clean(m.pkg), "/", "-")+".test")
 	err := r.first(m.pkg, func() error {
 		if out, err := command(ctx, "", os.Environ(), "go", "test", "-vet=off", slim, "-c", "-o", file, m.pkg); err != nil {
@@ -182,7 +182,7 @@ func (r *runner) try(ctx context.Context, folder string, m mutant) (outcome, str
 	if err != nil {
 		return "", "", err
 	}
-	if err := r.holds(ctx, m); err != nil {
+	if err := r.passesWithout(ctx, m); err != nil {
 		return "", "", err
 	}
 	// By the environment: tests that build the program build the mutant.

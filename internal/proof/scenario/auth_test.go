@@ -91,7 +91,7 @@ func TestSecretsAreInNoOtherFile(t *testing.T) {
 			[]byte(base64.RawStdEncoding.EncodeToString(secret)), []byte(base64.RawURLEncoding.EncodeToString(secret)))
 	}
 	secrets = append(secrets, []byte(issued.Token))
-	holds := func(text []byte) bool {
+	meets := func(text []byte) bool {
 		for _, secret := range secrets {
 			if bytes.Contains(text, secret) {
 				return true
@@ -99,8 +99,8 @@ func TestSecretsAreInNoOtherFile(t *testing.T) {
 		}
 		return false
 	}
-	require.True(t, holds(raw), "the key file holds the seed")
-	require.False(t, holds(printed))
+	require.True(t, meets(raw), "the key file holds the seed")
+	require.False(t, meets(printed))
 	files := 0
 	require.NoError(t, filepath.WalkDir(n.Home, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || name == keyFile {
@@ -108,7 +108,7 @@ func TestSecretsAreInNoOtherFile(t *testing.T) {
 		}
 		files++
 		text, err := os.ReadFile(name)
-		require.False(t, holds(text), "%s holds a secret", name)
+		require.False(t, meets(text), "%s holds a secret", name)
 		return err
 	}))
 	require.Greater(t, files, 2)

@@ -52,9 +52,9 @@ func walk(v any, steps []string) (any, bool) {
 	return nil, false
 }
 
-// holds says whether an expectation about the answer is met; value is its text
-// with variables filled in. The error says what is so instead.
-func holds(a Answer, path, op, value string) error {
+// meets checks an expectation about the answer; value is its text with variables filled in. The
+// error says what is so instead.
+func meets(a Answer, path, op, value string) error {
 	got, ok := look(a, path)
 	switch op {
 	case "exists":

@@ -128,6 +128,6 @@ func TestExpectations(t *testing.T) {
 		{"s", "exists", "", true}, {"t", "exists", "", false}, {"t", "absent", "", true}, {"s", "absent", "", false},
 		{"s", ">", "3", false}, {"t", "==", "3", false},
 	} {
-		require.Equal(t, tt.want, holds(a, tt.path, tt.op, tt.value) == nil, "%v", tt)
+		require.Equal(t, tt.want, meets(a, tt.path, tt.op, tt.value) == nil, "%v", tt)
 	}
 }

@@ -220,7 +220,7 @@ func (p *player) call(ctx context.Context, st Statement) error {
 		return err
 	}
 	for _, ref := range variable.FindAllStringSubmatch(st.Args, -1) {
-		if text, saved := p.texts[ref[1]]; saved && !stands(p.vars[ref[1]], text) {
+		if text, saved := p.texts[ref[1]]; saved && !appears(p.vars[ref[1]], text) {
 			return fmt.Errorf("this call takes %s, which did not stand in the text it was saved from: %s", ref[1], text)
 		}
 	}
@@ -307,7 +307,7 @@ func (p *player) expect(st Statement) error {
 	if err != nil {
 		return err
 	}
-	return holds(p.last, st.Path, st.Op, value)
+	return meets(p.last, st.Path, st.Op, value)
 }
 
 // until repeats the last call, also after errors, until the expectation holds: for what the

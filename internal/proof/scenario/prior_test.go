@@ -31,7 +31,7 @@ func TestThePriorIsASetting(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &out))
 		return out
 	}
-	stands := func(name string) string {
+	appears := func(name string) string {
 		t.Helper()
 		ok("trust", "verify")
 		s := ok("trust", "show", name)
@@ -51,9 +51,9 @@ func TestThePriorIsASetting(t *testing.T) {
 
 	set(`{"mean": 0.5, "strength": 4}`)
 	lead := open(t, n, "")
-	require.Equal(t, "0.500 low", stands("claude-code"))
+	require.Equal(t, "0.500 low", appears("claude-code"))
 	register("w")
-	require.Equal(t, "0.500 low", stands("w"))
+	require.Equal(t, "0.500 low", appears("w"))
 	worker := open(t, n, "w")
 	assess := func(text, verdict string) {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestThePriorIsASetting(t *testing.T) {
 	}
 	assess("The first bridge holds nine tons.", "right")
 	assess("A second tunnel opens in spring.", "right")
-	require.Equal(t, "0.667 medium", stands("w"), "4 of 6")
+	require.Equal(t, "0.667 medium", appears("w"), "4 of 6")
 
 	// The lead's process read the settings before they were changed.
 	set(`{"mean": 0.7, "strength": 10}`)
@@ -72,7 +72,7 @@ func TestThePriorIsASetting(t *testing.T) {
 	register("below", "--as", "claude-code")
 	for name, want := range map[string]string{"w": "0.667 medium", "claude-code": "0.500 low", "early": "0.500 low",
 		"late": "0.700 medium", "below": "0.500 low"} {
-		require.Equal(t, want, stands(name), name)
+		require.Equal(t, want, appears(name), name)
 	}
 	for name, want := range map[string][2]int{"w": {2000, 2000}, "early": {2000, 2000}, "late": {7000, 3000},
 		"below": {5000, 5000}} {
@@ -81,12 +81,12 @@ func TestThePriorIsASetting(t *testing.T) {
 	}
 	worker = open(t, n, "w")
 	assess("Our third harbour freezes rarely.", "wrong")
-	require.Equal(t, "0.571 medium", stands("w"), "4 of 7: from the prior it was given")
+	require.Equal(t, "0.571 medium", appears("w"), "4 of 7: from the prior it was given")
 
 	require.NoError(t, os.Remove(filepath.Join(n.Home, "config.json")))
 	register("plain")
-	require.Equal(t, "0.600 medium", stands("plain"))
-	require.Equal(t, "0.571 medium", stands("w"))
+	require.Equal(t, "0.600 medium", appears("plain"))
+	require.Equal(t, "0.571 medium", appears("w"))
 	alpha, beta := prior("plain")
 	require.Equal(t, []int{3000, 2000}, []int{alpha, beta})
 

@@ -40,7 +40,7 @@ func lacking(value any, text, path string) string {
 				// of an item that the caller no longer holds, or gave the fence of
 				name == "fence" && v["attempt"] == nil:
 				continue
-			case slices.Contains(needed, name) && !stands(member, text):
+			case slices.Contains(needed, name) && !appears(member, text):
 				return fmt.Sprintf("%s (%v)", at, member)
 			}
 			if found := lacking(member, text, at); found != "" {
@@ -57,9 +57,9 @@ func lacking(value any, text, path string) string {
 	return ""
 }
 
-// stands reports whether a value, or each value of a list, stands in a text. An agent's id
-// need not: its name does.
-func stands(value any, text string) bool {
+// appears reports whether a value, or each value of a list, is in a text. An agent's id need
+// not be: its name is.
+func appears(value any, text string) bool {
 	switch v := value.(type) {
 	case string:
 		switch {
@@ -72,7 +72,7 @@ func stands(value any, text string) bool {
 	case float64:
 		return strings.Contains(text, compact(v))
 	case []any:
-		return !slices.ContainsFunc(v, func(one any) bool { return !stands(one, text) })
+		return !slices.ContainsFunc(v, func(one any) bool { return !appears(one, text) })
 	}
 	return true
 }

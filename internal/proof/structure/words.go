@@ -11,7 +11,8 @@ import (
 var left = words(`bell ring rung doorbell deafen marks torn tear mend unlooked lookEvery mostWaiting mostLogged
 	Outdate outdate untold settle Later soon giveBack kin unaided Unaided skim sentry glance attend mindful twin said truth
 	lane rests fits apartFrom book byOtherOne notary voucher foresee hidings picked muteSpeakers spread
-	saturation lengthShare Matter meddle homestead Beside beside`)
+	saturation lengthShare Matter meddle homestead Beside beside
+	hold holds reach stands tell`)
 
 // coined are those that no reader knows; they are counted in comments, too.
 var coined = words(`doorbell deafen unlooked untold unaided skim sentry mindful twin voucher notary foresee hidings

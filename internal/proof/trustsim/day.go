@@ -171,7 +171,7 @@ func (n *run) work(ctx context.Context, a *agent, day int) (file string, err err
 	if err != nil && !refused(err) {
 		return "", err
 	}
-	if !t.holds {
+	if !t.comesTrue {
 		return "", nil
 	}
 	return name, nil
@@ -235,7 +235,7 @@ func (n *run) evening(ctx context.Context, day int) error {
 		if a.role == sleeper && day == turnsOn-1 {
 			a.turned = s.verdicts
 		}
-		n.result.stands(a, day)
+		n.result.noteTier(a, day)
 		if s.tier == schemas.Untrusted && !a.out {
 			a.out = true
 			if _, err := n.call(ctx, n.person, "memory_group",

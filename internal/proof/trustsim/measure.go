@@ -56,8 +56,8 @@ func (r *result) retrieved(wanted int, hits []item) {
 	r.found[day].note(met)
 }
 
-// stands notes how an agent stands in the evening.
-func (r *result) stands(a *agent, day int) {
+// noteTier records an agent's tier in the evening.
+func (r *result) noteTier(a *agent, day int) {
 	if r.reachedBy == nil {
 		r.reachedBy, r.caught = map[*agent]bool{}, map[*agent]bool{}
 	}

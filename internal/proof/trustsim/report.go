@@ -117,8 +117,8 @@ func measureOf(name string) measure {
 	panic("there is no measure " + name) // a constant of this package
 }
 
-// beside is how much worse the product does than a policy, over the seeds of a world.
-func (r report) beside(world, other string, m measure) (e estimate, p float64) {
+// compare gives how much worse the product does than a policy, over the seeds of a world.
+func (r report) compare(world, other string, m measure) (e estimate, p float64) {
 	ours, theirs := r.of(world, design, m), r.of(world, other, m)
 	if !m.less {
 		ours, theirs = theirs, ours
@@ -155,8 +155,8 @@ func (r report) tested() string {
 	var tooFalse, tooShut, kinds []string
 	for _, s := range scenarios() {
 		best := r.bestRival(s.name)
-		items, _ := r.beside(s.name, best, measureOf(falseItems))
-		shut, _ := r.beside(s.name, best, measureOf(shutDays))
+		items, _ := r.compare(s.name, best, measureOf(falseItems))
+		shut, _ := r.compare(s.name, best, measureOf(shutDays))
 		fmt.Fprintf(&rows, "| %s | %s | %s | %s |\n", s.name, best, verdict(items, measureOf(falseItems)),
 			verdict(shut, measureOf(shutDays)))
 		if items.mean-items.half > 0 {
@@ -169,7 +169,7 @@ func (r report) tested() string {
 			if !r.has(without) {
 				continue
 			}
-			if e, _ := r.beside(s.name, without, measureOf(falseItems)); math.Abs(e.mean) > e.half {
+			if e, _ := r.compare(s.name, without, measureOf(falseItems)); math.Abs(e.mean) > e.half {
 				kinds = append(kinds, fmt.Sprintf("%s, %s: %s", s.name, without, measureOf(falseItems).word(e)))
 			}
 		}
@@ -177,16 +177,16 @@ func (r report) tested() string {
 	sleepers := estimateOf(r.of("sleeper", design, measureOf(foundOut)))
 	fails := func(list []string) string {
 		if len(list) == 0 {
-			return "holds in all worlds"
+			return "verdict in all worlds"
 		}
 		return "fails: " + strings.Join(list, "; ")
 	}
-	holds := "fails"
+	verdict := "fails"
 	if sleepers.mean > 50 {
-		holds = "holds"
+		verdict = "holds"
 	}
 	return fmt.Sprintf("| expected before the first run | what came |\n|---|---|\n| %s | %s |\n| %s | %s |\n| %s | %s: "+
-		"%s %% |\n| %s | %s |\n\n", mustFalse, fails(tooFalse), mustShut, fails(tooShut), mustSleepers, holds,
+		"%s %% |\n| %s | %s |\n\n", mustFalse, fails(tooFalse), mustShut, fails(tooShut), mustSleepers, verdict,
 		measureOf(foundOut).word(sleepers), mustKinds, ran(r, kinds, fails)) +
 		"| agents | rival with the fewest false items | false items of the product, minus its own, points | days honest " +
 		"agents are shut out, minus its own, points |\n|---|---|--:|--:|\n" + rows.String()
@@ -211,7 +211,7 @@ func (r report) losses() string {
 	for _, s := range scenarios() {
 		for _, m := range measures() {
 			for _, p := range r.policies[1:] {
-				e, chance := r.beside(s.name, p.name, m)
+				e, chance := r.compare(s.name, p.name, m)
 				lines = append(lines, fmt.Sprintf("- %s: %s, worse than %s by %s\n", s.name, m.name, p.name, m.word(e)))
 				all, ps = append(all, e), append(ps, chance)
 			}

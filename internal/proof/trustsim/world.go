@@ -15,12 +15,12 @@ type fact struct {
 
 // attempt is what an agent means to write on a day.
 type attempt struct {
-	fact     int
-	value    int // index into values
-	template int
-	copies   bool // a paraphraser looks for a lie to repeat first
-	predicts bool
-	holds    bool // what it predicts
+	fact      int
+	value     int // index into values
+	template  int
+	copies    bool // a paraphraser looks for a lie to repeat first
+	predicts  bool
+	comesTrue bool // what it predicts
 }
 
 // world is a scenario under a seed: the same for every policy.
@@ -89,7 +89,7 @@ func (w *world) planOf(i int, p plant) []attempt {
 		}
 		a.predicts = dice.Float64() < predicts
 		// A malicious agent predicts well: it is the cheapest way to be trusted.
-		a.holds = dice.Float64() >= p.errs || p.lies()
+		a.comesTrue = dice.Float64() >= p.errs || p.lies()
 		plan = append(plan, a)
 	}
 	return plan
