@@ -213,7 +213,7 @@ func hiddenIn(g access.Grant, groups []schemas.GroupID) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read scopes: %w", err)
 	}
-	there := reach{}
+	there := readScope{}
 	if there.quarantines, err = quarantines(g.Tx(), scopes); err != nil {
 		return "", err
 	}

@@ -80,7 +80,7 @@ func StandingLessons(g access.Grant, scope LessonScope, ids []schemas.ItemID) (s
 }
 
 // lessonReach is the one place of a scope, if its owner may read there now.
-func lessonReach(g access.Grant, scope LessonScope) (see reach, err error) {
+func lessonReach(g access.Grant, scope LessonScope) (see readScope, err error) {
 	ref := [2]string{string(schemas.Private), string(scope.Owner)}
 	if scope.Group != "" {
 		may, err := g.Could(scope.Owner, []string{submitTool}, need(access.KindRead, schemas.Group, "", scope.Group))
@@ -117,7 +117,7 @@ func (v vouch) binding() bool {
 }
 
 // readLessons reads items that are in effect as lessons, in the order of ids.
-func readLessons(g access.Grant, see reach, ids []schemas.ItemID) ([]RememberedLesson, error) {
+func readLessons(g access.Grant, see readScope, ids []schemas.ItemID) ([]RememberedLesson, error) {
 	items, err := fetch(g.Tx(), see, ids)
 	if err != nil {
 		return nil, err

@@ -16,10 +16,10 @@ const WithoutLessons = "lessons of tasks show once your lease of R1, R3 or R4a i
 
 // withholds reports whether words of this provenance are kept from the reader, whosever
 // they are.
-func (r reach) withholds(provenance string) bool { return !r.lessons && ofTask(provenance) }
+func (r readScope) withholds(provenance string) bool { return !r.lessons && ofTask(provenance) }
 
 // withheldAmong tells which of the items are kept from the reader.
-func (r reach) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
+func (r readScope) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if r.lessons || len(ns) == 0 {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (r reach) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
 // withheld is what the full-text index says of the audiences' items that are kept from the
 // reader, "" if none are: a search leaves them out there, so that they take no other item's
 // place.
-func (r reach) withheld(to audiences) string {
+func (r readScope) withheld(to audiences) string {
 	if r.lessons {
 		return ""
 	}

@@ -31,13 +31,13 @@ func quarantines(tx querier, scopes []int64) ([]quarantineRow, error) {
 
 // within is a read scope of one scope with its quarantines, for decisions that depend on a
 // place and not on a reader.
-func within(tx querier, scope int64) (r reach, err error) {
+func within(tx querier, scope int64) (r readScope, err error) {
 	r.quarantines, err = quarantines(tx, []int64{scope})
 	return r, err
 }
 
 // hiddenThere lists the agents that are hidden in the scopes of r.
-func (r reach) hiddenThere() (agents []schemas.EntityID) {
+func (r readScope) hiddenThere() (agents []schemas.EntityID) {
 	for _, h := range r.quarantines {
 		agents = append(agents, h.agent)
 	}
@@ -45,7 +45,7 @@ func (r reach) hiddenThere() (agents []schemas.EntityID) {
 }
 
 // hiddenOf is hiddenAmong for rows.
-func (r reach) hiddenOf(tx querier, rows []row) (map[int64]bool, error) {
+func (r readScope) hiddenOf(tx querier, rows []row) (map[int64]bool, error) {
 	ns := make([]int64, len(rows))
 	for i := range rows {
 		ns[i] = rows[i].n
@@ -54,7 +54,7 @@ func (r reach) hiddenOf(tx querier, rows []row) (map[int64]bool, error) {
 }
 
 // hides reports whether what any of writers writes into scope is hidden.
-func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
+func (r readScope) hides(scope int64, writers ...schemas.EntityID) bool {
 	for _, h := range r.quarantines {
 		if h.scope == scope && slices.Contains(writers, h.agent) {
 			return true
@@ -65,7 +65,7 @@ func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
 
 // hiddenAmong tells which of the items are hidden with their author, or with that of something
 // they are derived from (INV-HIDDEN). Without a quarantine it makes no query.
-func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
+func (r readScope) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if len(r.quarantines) == 0 || len(ns) == 0 {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func idSet(rows *sql.Rows, err error) (map[int64]bool, error) {
 }
 
 // hidingList gives the quarantines of r to isHidden.
-func (r reach) hidingList() string {
+func (r readScope) hidingList() string {
 	list := make([][3]any, len(r.quarantines))
 	for i, h := range r.quarantines {
 		list[i] = [3]any{h.agent, h.scope, h.quarantine}
@@ -125,7 +125,7 @@ func (p *plan) weighStanding(tx querier, docs []*doc) error {
 // hiddenAuthors is the full-text query for what the hidden among authors wrote, "" if none is:
 // a search leaves it out within the index, so that a flood of it does not push out items of
 // other authors. Nil stands for every author.
-func (r reach) hiddenAuthors(only func(schemas.EntityID) bool) string {
+func (r readScope) hiddenAuthors(only func(schemas.EntityID) bool) string {
 	query := ""
 	for _, h := range r.quarantines {
 		if only == nil || only(h.agent) {

@@ -18,9 +18,9 @@ type Kept struct {
 	grant access.Grant
 	of    schemas.EntityID
 	group schemas.GroupID
-	see   reach // of a group
-	scope int64 // where the group's items lie, 0 = nowhere
-	last  int64 // the item read last
+	see   readScope // of a group
+	scope int64     // where the group's items lie, 0 = nowhere
+	last  int64     // the item read last
 }
 
 // KeptItem is an item that an export holds.

@@ -225,7 +225,7 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 
 // find is Find on what is readable. Its queries do not depend on items that the actor may not
 // see.
-func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, error) {
+func find(tx querier, see readScope, q *Query, author schemas.EntityID) (Found, error) {
 	p, err := newPlan(tx, see, q, author)
 	if err != nil {
 		return Found{}, err

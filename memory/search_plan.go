@@ -47,7 +47,7 @@ type probe struct {
 // plan is a query ready to run.
 type plan struct {
 	*Query
-	see     reach
+	see     readScope
 	now     int64
 	to      audiences
 	filter  string // what follows every match
@@ -67,7 +67,7 @@ type plan struct {
 
 // newPlan weighs the words of q by how common they are in what is readable. The
 // frequencies of what is not readable never enter, so they tell nothing.
-func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, error) {
+func newPlan(tx querier, see readScope, q *Query, author schemas.EntityID) (*plan, error) {
 	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false),
 		since: q.since, until: q.until, asOf: q.asOf}
 	p.words = rank.New(q.Text, q.terms, rank.Reader{Items: see.items, ByAuthor: author != "", Line: see.lineOf,

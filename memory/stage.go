@@ -135,7 +135,7 @@ func StandingIn(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Compa
 }
 
 // staged reads an item of a staging group that is open to the actor.
-func staged(g access.Grant, id schemas.ItemID) (reach, *row, error) {
+func staged(g access.Grant, id schemas.ItemID) (readScope, *row, error) {
 	see, err := reachOf(g)
 	if err != nil {
 		return see, nil, err

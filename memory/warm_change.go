@@ -61,7 +61,7 @@ func change(g access.Grant, d *Draft) (Written, error) {
 }
 
 // mayChange gives the item that d changes, if the actor may change it as d says.
-func (d *Draft) mayChange(g access.Grant, see reach) (*row, error) {
+func (d *Draft) mayChange(g access.Grant, see readScope) (*row, error) {
 	r, err := d.changeable(g, see)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d *Draft) mayChange(g access.Grant, see reach) (*row, error) {
 
 // changed is r with the changes of d, and what they make of its confidence, its taint and
 // its effect.
-func (d *Draft) changed(g access.Grant, see reach, r *row) (*row, error) {
+func (d *Draft) changed(g access.Grant, see readScope, r *row) (*row, error) {
 	next := d.onto(g, *r)
 	if d.content != nil || d.Subject != "" {
 		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)
@@ -145,7 +145,7 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 
 // validatesForAnother reports whether d only validates an item whose author stands below
 // the actor.
-func (d *Draft) validatesForAnother(g access.Grant, see reach, r *row) bool {
+func (d *Draft) validatesForAnother(g access.Grant, see readScope, r *row) bool {
 	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" &&
 		d.ValidFrom == "" &&
 		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.includes(r.author) &&
@@ -154,7 +154,7 @@ func (d *Draft) validatesForAnother(g access.Grant, see reach, r *row) bool {
 
 // changeable is a visible item the actor may change as d says: its owner's, in a place
 // the actor may write, and no copy; or one that it only validates.
-func (d *Draft) changeable(g access.Grant, see reach) (*row, error) {
+func (d *Draft) changeable(g access.Grant, see readScope) (*row, error) {
 	id := d.ID
 	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
 	if err != nil {

@@ -70,7 +70,7 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 
 // buriedByGroup finds an item that a manager of its group deleted, for the actor if it manages
 // the group too: apart from them only the item's owner still sees it.
-func buriedByGroup(g access.Grant, see reach, id schemas.ItemID, how Deletion) (r row, ok bool, err error) {
+func buriedByGroup(g access.Grant, see readScope, id schemas.ItemID, how Deletion) (r row, ok bool, err error) {
 	if how != Undo && how != Bury {
 		return r, false, nil
 	}

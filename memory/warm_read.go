@@ -29,7 +29,7 @@ func Get(g access.Grant, ids []schemas.ItemID) ([]Item, error) {
 	return get(g.Tx(), see, ids)
 }
 
-func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
+func get(tx querier, see readScope, ids []schemas.ItemID) ([]Item, error) {
 	found, err := fetch(tx, see, ids)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
 }
 
 // related reads the links between visible items.
-func related(tx querier, see reach, numbers []int64) (map[int64][]Link, error) {
+func related(tx querier, see readScope, numbers []int64) (map[int64][]Link, error) {
 	type edge struct {
 		from, to int64
 		Link

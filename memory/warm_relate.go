@@ -38,7 +38,7 @@ func (r *relation) contest(old *row) {
 
 // relate compares r with what its writer may read: equal content first, then
 // the same subject and key, then nearly the same words.
-func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
+func relate(tx *store.Tx, see readScope, r *row, w wordIndex) (relation, error) {
 	rel := relation{status: StatusNew}
 	scopes, below := store.List(see.scopes), store.List(see.below)
 	equal, err := matches(tx.Query(selectSame, scopes, below, r.hash, r.scope, r.owner))
@@ -93,7 +93,7 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 const mostAlike = 8
 
 // alike finds what may have nearly the same words.
-func alike(tx *store.Tx, see reach, id schemas.ItemID, scopes, below string, bands []int64) ([]match, error) {
+func alike(tx *store.Tx, see readScope, id schemas.ItemID, scopes, below string, bands []int64) ([]match, error) {
 	var sharing string
 	if err := tx.LookupRow(selectSharing, scopes, store.List(bands)).Scan(&sharing); err != nil {
 		return nil, fmt.Errorf("compare item: %w", err)
@@ -179,7 +179,7 @@ func matches(rows *sql.Rows, err error) ([]match, error) {
 }
 
 // shown leaves out what is hidden or withheld from the writer.
-func (r reach) shown(tx querier, found []match) ([]match, error) {
+func (r readScope) shown(tx querier, found []match) ([]match, error) {
 	ns := make([]int64, len(found))
 	for i, m := range found {
 		ns[i] = m.n

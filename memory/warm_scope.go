@@ -18,8 +18,8 @@ type querier interface {
 	QueryRow(query string, args ...any) store.Row
 }
 
-// reach is what the actor may read, in the form queries take it.
-type reach struct {
+// readScope is what the actor may read, in the form queries take it.
+type readScope struct {
 	scopes      []int64 // what a search looks through
 	items       int64   // how many searchable items these hold
 	actor       schemas.EntityID
@@ -35,7 +35,7 @@ type reach struct {
 }
 
 // readable is reachOf with how many items a search looks through.
-func readable(g access.Grant) (reach, error) {
+func readable(g access.Grant) (readScope, error) {
 	r, err := reachOf(g)
 	if err != nil {
 		return r, err
@@ -46,17 +46,17 @@ func readable(g access.Grant) (reach, error) {
 	return r, nil
 }
 
-var reaches access.Fact[string, reach]
+var reaches access.Fact[string, readScope]
 
 // reachOf resolves the grant's scope. The number of queries depends on what the
 // actor may read, never on what is asked for.
-func reachOf(g access.Grant) (reach, error) {
+func reachOf(g access.Grant) (readScope, error) {
 	if g.Tx() == nil {
-		return reach{}, access.ErrNoGrant
+		return readScope{}, access.ErrNoGrant
 	}
 	scope, err := g.ReadScope()
 	if err != nil {
-		return reach{}, err
+		return readScope{}, err
 	}
 	var refs [][2]string
 	for _, id := range scope.Private {
@@ -69,7 +69,7 @@ func reachOf(g access.Grant) (reach, error) {
 		refs = append(refs, [2]string{string(schemas.Public), ""})
 	}
 	list := store.List(refs)
-	r, err := reaches.Of(g, list, func() (reach, error) { return locate(g, list) })
+	r, err := reaches.Of(g, list, func() (readScope, error) { return locate(g, list) })
 	if err != nil {
 		return r, err
 	}
@@ -81,7 +81,7 @@ func reachOf(g access.Grant) (reach, error) {
 }
 
 // lineOf is lineage, the author alone where that is not known.
-func (r reach) lineOf(author schemas.EntityID) []schemas.EntityID {
+func (r readScope) lineOf(author schemas.EntityID) []schemas.EntityID {
 	switch {
 	case author == r.actor:
 		return nil
@@ -91,7 +91,7 @@ func (r reach) lineOf(author schemas.EntityID) []schemas.EntityID {
 	return r.lineage(author)
 }
 
-// lineageFor is reach.lineage for the actor.
+// lineageFor is readScope.lineage for the actor.
 func lineageFor(g access.Grant) func(schemas.EntityID) []schemas.EntityID {
 	above := map[schemas.EntityID]bool{}
 	for _, link := range g.Chain() {
@@ -120,7 +120,7 @@ func lineageFor(g access.Grant) func(schemas.EntityID) []schemas.EntityID {
 }
 
 // locate finds the scopes of a list of [visibility, ref] and who is below the actor.
-func locate(g access.Grant, list string) (r reach, err error) {
+func locate(g access.Grant, list string) (r readScope, err error) {
 	r.places = map[[2]string]int64{}
 	rows, err := g.Tx().Query(selectReach, g.Actor(), list)
 	if err != nil {
@@ -166,14 +166,14 @@ func scopeNumbers(tx querier, refs [][2]string) (numbers []int64, items int64, e
 
 // byID is the list of scopes whose items the actor may open by id: a person
 // reads everything in their own tree.
-func (r reach) byID() string {
+func (r readScope) byID() string {
 	if r.human {
 		return store.List(append(slices.Clone(r.scopes), r.hidden...))
 	}
 	return store.List(r.scopes)
 }
 
-func (r reach) includes(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
+func (r readScope) includes(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
 
 // scopeOf gives the number of an audience, making it on first use.
 func scopeOf(g access.Grant, v schemas.Visibility, ref string) (n int64, err error) {

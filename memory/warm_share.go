@@ -108,7 +108,7 @@ func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 }
 
 // place stores a copy unless it is there.
-func place(g access.Grant, see reach, c row) (Written, error) {
+func place(g access.Grant, see readScope, c row) (Written, error) {
 	answer := Written{ID: c.id, Version: 1, Status: StatusNew, Stored: true, Confidence: float64(c.confidence) / 1000}
 	var there schemas.ItemID
 	err := g.Tx().QueryRow(selectCopy, c.origin, c.group, c.hash).Scan(&there)

@@ -40,7 +40,7 @@ func (s *successor) from() int64 {
 
 // resolve sets of each row by what it is superseded at a time, "" for what is not.
 // Until then supersededBy names the successor that was written down.
-func (r reach) resolve(tx querier, rows []*row, at int64) error {
+func (r readScope) resolve(tx querier, rows []*row, at int64) error {
 	open := map[schemas.ItemID][]*row{} // by the successor to look at
 	for _, old := range rows {
 		if old.supersededBy != "" {
@@ -80,7 +80,7 @@ func (r reach) resolve(tx querier, rows []*row, at int64) error {
 }
 
 // successors reads items by id, and which of them are hidden from the reader.
-func (r reach) successors(tx querier, of map[schemas.ItemID][]*row) (map[schemas.ItemID]*successor, error) {
+func (r readScope) successors(tx querier, of map[schemas.ItemID][]*row) (map[schemas.ItemID]*successor, error) {
 	ids := make([]schemas.ItemID, 0, len(of))
 	for id := range of {
 		ids = append(ids, id)
@@ -205,7 +205,7 @@ func markCopiesOf(g access.Grant, old *row) error {
 // superseded, now that r went or came back: new items are compared with those alone
 // that are not.
 func followSuccession(g access.Grant, r *row) error {
-	now := reach{now: g.Tx().Micros()}
+	now := readScope{now: g.Tx().Micros()}
 	for after, left := r, mostSuccessors; after.supersedes != "" && left > 0; left-- {
 		found, err := rowsOf(g.Tx(), selectOwn, after.supersedes)
 		if err != nil {

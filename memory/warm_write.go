@@ -109,20 +109,20 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 // place gives r its place, that of the writer's folder if the draft names none, and asks
 // whether it may be written there. It returns the group of the folder, if that counted,
 // and what the writer may read.
-func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see reach, err error) {
+func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see readScope, err error) {
 	if d.anywhere {
 		if bound, err = BoundGroup(g, d.Dir); err != nil {
-			return "", reach{}, err
+			return "", readScope{}, err
 		}
 		if bound != "" {
 			r.visibility, r.group = schemas.Group, bound
 		}
 	}
 	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
-		return bound, reach{}, err
+		return bound, readScope{}, err
 	}
 	if see, err = reachOf(g); err != nil {
-		return "", reach{}, err
+		return "", readScope{}, err
 	}
 	ref := string(r.owner)
 	switch r.visibility {
@@ -139,7 +139,7 @@ func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see reach,
 
 // weigh decides how far r is believed and whether it is shown, by its sources, by what
 // its writer had read and by who that is.
-func (d *Draft) weigh(g access.Grant, see reach, r *row) error {
+func (d *Draft) weigh(g access.Grant, see readScope, r *row) error {
 	secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (d *Draft) weigh(g access.Grant, see reach, r *row) error {
 // successorOf is the item r is to take the place of, nil if none, and whether the actor
 // may decide that. What would not be shown takes no place; what a person has to allow
 // may still wait for its release, which that person gives with it.
-func (d *Draft) successorOf(g access.Grant, see reach, r *row) (old *row, may bool, err error) {
+func (d *Draft) successorOf(g access.Grant, see readScope, r *row) (old *row, may bool, err error) {
 	if old, err = superseded(g.Tx(), see, d, r.scope); err != nil || old == nil {
 		return nil, false, err
 	}
@@ -252,7 +252,7 @@ func encodeProvenance(p Provenance) string {
 
 // weighLineage checks that every source may be read and lowers confidence to
 // the least of theirs (INV-LINEAGE). It reports whether one is second-hand.
-func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) (secondHand bool, err error) {
+func weighLineage(tx querier, see readScope, ids []schemas.ItemID, confidence *int) (secondHand bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
@@ -281,7 +281,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 
 // fetch reads visible items by id; what is deleted, over or hidden shows to its
 // owner and those above alone, and what is withheld not even to them.
-func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
+func fetch(tx querier, see readScope, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
 	rows, err := tx.Query(selectItems, see.byID(), store.List(see.below), store.List(ids))
 	found, err := store.Collect(rows, err, scanRow)
 	if err != nil {
@@ -316,7 +316,7 @@ func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row,
 }
 
 // superseded is the item d replaces, nil if none.
-func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
+func superseded(tx querier, see readScope, d *Draft, scope int64) (*row, error) {
 	if d.Supersedes == "" {
 		return nil, nil
 	}
