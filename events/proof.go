@@ -120,57 +120,72 @@ func (p Proof) check() (out Proved, err error) {
 	if out.Checkpoint, err = ParseCheckpoint([]byte(p.Checkpoint)); err != nil {
 		return out, err
 	}
+	if err := p.checkEntry(&out); err != nil {
+		return out, err
+	}
+	err = p.checkOlder(&out)
+	return out, err
+}
+
+// checkEntry checks that the checkpoint holds the entry, and reads the entry.
+func (p Proof) checkEntry(out *Proved) error {
 	var l leaf
 	if err := strictjson.Unmarshal([]byte(p.Entry), &l, strictjson.RejectUnknownMembers(true)); err != nil {
-		return out, fmt.Errorf("its entry is no audit entry: %w", err)
+		return fmt.Errorf("its entry is no audit entry: %w", err)
 	}
 	// Only the text that was hashed may be shown as the entry.
 	again, err := json.Marshal(l)
 	if err != nil || string(again) != p.Entry {
-		return out, fmt.Errorf("its entry is not written as entries are")
+		return fmt.Errorf("its entry is not written as entries are")
 	}
 	path, err := hashes(p.Inclusion)
 	if err != nil {
-		return out, err
+		return err
 	}
 	c := out.Checkpoint
 	if err := merkle.CheckInclusion(path, l.Seq-1, c.Size(), merkle.Leaf([]byte(p.Entry)), c.Edge.Root()); err != nil {
-		return out, fmt.Errorf("entry %d is not in the checkpoint: %w", l.Seq, err)
+		return fmt.Errorf("entry %d is not in the checkpoint: %w", l.Seq, err)
 	}
 	if p.Detail != "" || p.Salt != "" {
 		salt, err := base64.StdEncoding.DecodeString(p.Salt)
 		if err != nil || len(salt) != saltSize || encode(hashDetail(salt, []byte(p.Detail))) != l.DetailHash {
-			return out, fmt.Errorf("the detail is not that of entry %d", l.Seq)
+			return fmt.Errorf("the detail is not that of entry %d", l.Seq)
 		}
 	}
 	via, err := json.Marshal(l.Via)
 	if err != nil {
-		return out, err
+		return err
 	}
 	out.Seq, out.Entry = l.Seq, Recorded{Seq: l.Seq, At: l.At, Time: (Checkpoint{At: l.At}).Time().Format(stampLayout),
-		Actor: l.Actor,
-		Via:   via, Action: l.Action, Target: l.Target, Decision: l.Decision}
+		Actor: l.Actor, Via: via, Action: l.Action, Target: l.Target, Decision: l.Decision}
 	if p.Detail != "" {
 		out.Entry.Detail = asJSON(p.Detail)
 	}
+	return nil
+}
+
+// checkOlder checks that the checkpoint continues the older one, if there is one.
+func (p Proof) checkOlder(out *Proved) error {
 	if p.Older == "" {
 		if len(p.Consistency) > 0 {
-			return out, fmt.Errorf("it has no older checkpoint to continue")
+			return fmt.Errorf("it has no older checkpoint to continue")
 		}
-		return out, nil
+		return nil
 	}
 	older, err := ParseCheckpoint([]byte(p.Older))
 	if err != nil {
-		return out, err
+		return err
 	}
-	if path, err = hashes(p.Consistency); err != nil {
-		return out, err
+	path, err := hashes(p.Consistency)
+	if err != nil {
+		return err
 	}
+	c := out.Checkpoint
 	if err := merkle.CheckConsistency(path, older.Size(), c.Size(), older.Edge.Root(), c.Edge.Root()); err != nil {
-		return out, fmt.Errorf("the checkpoint does not continue the older one: %w", err)
+		return fmt.Errorf("the checkpoint does not continue the older one: %w", err)
 	}
 	out.Older = &older
-	return out, nil
+	return nil
 }
 
 func texts(list []merkle.Hash) []string {

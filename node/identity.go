@@ -55,26 +55,41 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	}
 	defer agent.Identity.Erase()
 	out := Established{Human: human.EntityID, Agent: agent.EntityID}
-	if err := n.Routine(ctx, "setup", func(g access.Grant) error {
+	madeHuman, err := n.recordHuman(ctx, human, humanID)
+	if err != nil {
+		return out, err
+	}
+	madeAgent, err := n.recordDefaultAgent(ctx, human.EntityID, agent)
+	out.Created = madeHuman || madeAgent
+	return out, err
+}
+
+// recordHuman makes the person's record, if the node has none.
+func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) (made bool, err error) {
+	err = n.Routine(ctx, "setup", func(g access.Grant) error {
 		_, err := agents.SoleHuman(g)
 		if !errors.Is(err, schemas.ErrNotFound) {
 			return err
 		}
-		out.Created = true
-		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: humanID,
+		made = true
+		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: name,
 			Key: human.Identity.Recipient(1)}); err != nil {
 			return err
 		}
 		return memory.CreateHot(g, human.EntityID)
-	}); err != nil {
-		return out, err
-	}
-	who := access.Principal{Entity: human.EntityID, Method: access.ByHuman, KeySeq: 1}
-	return out, n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
+	})
+	return made, err
+}
+
+// recordDefaultAgent makes the record of the agent that the user's clients act as, if there is none.
+func (n *Node) recordDefaultAgent(ctx context.Context, human schemas.EntityID, agent keys.File) (made bool,
+	err error) {
+	who := access.Principal{Entity: human, Method: access.ByHuman, KeySeq: 1}
+	err = n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
 		if _, err := agents.Get(g, string(agent.EntityID)); !errors.Is(err, schemas.ErrNotFound) {
 			return err
 		}
-		out.Created = true
+		made = true
 		declared, err := access.ParseCapabilities(leadCapabilities(n.tools), n.tools)
 		if err != nil {
 			return err
@@ -86,6 +101,7 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 		}, nil)
 		return err
 	})
+	return made, err
 }
 
 // OpenIdentity loads the key of the agent a process acts as: ref is a name, an

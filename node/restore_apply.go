@@ -23,26 +23,8 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 			return err
 		}
 	}
-	for _, m := range p.roles {
-		query, args := carryRole, []any{m.role, m.group, m.entity}
-		if m.role == "" {
-			query, args = dropMember, args[1:]
-		}
-		if _, err := tx.Exec(query, args...); err != nil {
-			return fmt.Errorf("carry membership over: %w", err)
-		}
-		detail := map[string]any{"carried": true, "member": m.entity, "role": m.role}
-		if m.role == "" {
-			detail = map[string]any{"carried": true, "left": m.entity}
-		}
-		if err := g.Audit("group/"+string(m.group), detail); err != nil {
-			return err
-		}
-	}
-	for _, c := range p.closed {
-		if _, err := tx.Exec(carryClosed, c.emcon, c.archived, c.id); err != nil {
-			return fmt.Errorf("carry group over: %w", err)
-		}
+	if err := p.applyGroups(g); err != nil {
+		return err
 	}
 	if err := trust.Carry(g, p.trust); err != nil {
 		return err
@@ -78,7 +60,33 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 		p.report.Suspended, p.report.Lost, true})
 }
 
-// restoreDetail is what the entry of a restore tells besides the fork.
+// applyGroups carries over memberships that changed since the backup, and groups that were closed.
+func (p restorePlan) applyGroups(g access.Grant) error {
+	for _, m := range p.roles {
+		query, args := carryRole, []any{m.role, m.group, m.entity}
+		if m.role == "" {
+			query, args = dropMember, args[1:]
+		}
+		if _, err := g.Tx().Exec(query, args...); err != nil {
+			return fmt.Errorf("carry membership over: %w", err)
+		}
+		detail := map[string]any{"carried": true, "member": m.entity, "role": m.role}
+		if m.role == "" {
+			detail = map[string]any{"carried": true, "left": m.entity}
+		}
+		if err := g.Audit("group/"+string(m.group), detail); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.closed {
+		if _, err := g.Tx().Exec(carryClosed, c.emcon, c.archived, c.id); err != nil {
+			return fmt.Errorf("carry group over: %w", err)
+		}
+	}
+	return nil
+}
+
+// restoreDetail is what the audit entry of a restore holds besides the fork.
 type restoreDetail struct {
 	events.ForkDetail
 	By        schemas.EntityID `json:"by"`

@@ -81,40 +81,18 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (ReviewDecideOut, error) {
 		out := ReviewDecideOut{Decided: []DecidedOut{}}
-		var decisions []review.Decision
+		var decisions []review.Decision // over memory
 		for _, d := range in.Decisions {
-			if c.Caller.Consulted {
-				state, err := decidedAlready(g, d.ID)
-				if err != nil {
-					return out, err
-				}
-				if state != "" {
-					out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: state})
-					continue
-				}
-			}
-			if err := hashless(g, d); err != nil {
+			done, decided, err := decideTaskOrRole(g, c, d)
+			if err != nil {
 				return out, err
 			}
-			state, err := c.Node.Tasks().Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
-			switch {
-			case err == nil:
-				out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(state)})
-			case errors.Is(err, schemas.ErrNotFound):
-				done, err := c.Node.Roles().Decide(g, roles.Verdict{ID: d.ID, Approve: d.Decision == "approve",
-					Hash: d.Hash, Reason: d.Reason}, c.tainted())
-				if err == nil {
-					out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(done.State), Note: remark(done.Note)})
-					continue
-				}
-				if !errors.Is(err, schemas.ErrNotFound) {
-					return out, err
-				}
-				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash,
-					Reason: d.Reason})
-			default:
-				return out, err
+			if decided {
+				out.Decided = append(out.Decided, done)
+				continue
 			}
+			decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash,
+				Reason: d.Reason})
 		}
 		if len(out.Decided) > 0 && len(decisions) == 0 && in.RejectRest == "" {
 			return out, nil
@@ -136,6 +114,31 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 	})
 	c.Node.WriteRoleKeys()
 	return out, c.forPerson(ctx, in, err)
+}
+
+// decideTaskOrRole decides over the result of a task or the question of a role; decided is false
+// if d is about neither.
+func decideTaskOrRole(g access.Grant, c *Call, d decisionIn) (out DecidedOut, decided bool, err error) {
+	if c.Caller.Consulted {
+		state, err := decidedAlready(g, d.ID)
+		if state != "" || err != nil {
+			return DecidedOut{ID: d.ID, State: state}, true, err
+		}
+	}
+	if err := hashless(g, d); err != nil {
+		return out, false, err
+	}
+	approve := d.Decision == "approve"
+	state, err := c.Node.Tasks().Decide(g, d.ID, d.Hash, approve, d.Reason)
+	if !errors.Is(err, schemas.ErrNotFound) {
+		return DecidedOut{ID: d.ID, State: string(state)}, true, err
+	}
+	done, err := c.Node.Roles().Decide(g, roles.Verdict{ID: d.ID, Approve: approve, Hash: d.Hash,
+		Reason: d.Reason}, c.tainted())
+	if errors.Is(err, schemas.ErrNotFound) {
+		return out, false, nil
+	}
+	return DecidedOut{ID: d.ID, State: string(done.State), Note: remark(done.Note)}, true, err
 }
 
 // remark is a text as a hint, none for none.

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -21,86 +22,113 @@ const (
 // fromGitHub maps the events of issues, comments, pull requests, reviews and check runs; all
 // others are skipped. Their threads are issue OWNER/REPO#N and the like; a pull request that
 // closes an issue joins its thread.
-func fromGitHub(kind string, body map[string]any) (m Mapped) {
-	action, repo := field(body, "action"), field(body, "repository.full_name")
-	p := map[string]any{}
-	take := func(name, path string, limit int) {
-		if v := field(body, path); v != "" {
-			m.ours = m.ours || strings.Contains(v, Marker)
-			p[name] = schemas.Shorten(v, limit)
-		}
-	}
-	take("repository", "repository.full_name", maxField)
-	take("action", "action", maxField)
-	take("author", "sender.login", maxField)
-	number := ""
-	about := func(thing, at string) {
-		take("number", at+".number", maxField)
-		take("title", at+".title", maxField)
-		take("url", at+".html_url", maxField)
-		take("state", at+".state", maxField)
-		number = field(body, at+".number")
-		m.Event.Thread = threadOf(fmt.Sprintf("%s %s#%s", thing, repo, number))
-	}
+func fromGitHub(kind string, body map[string]any) Mapped {
+	g := gitHub{body: body, action: field(body, "action"), repo: field(body, "repository.full_name"),
+		payload: map[string]any{}}
+	g.take("repository", "repository.full_name", maxField)
+	g.take("action", "action", maxField)
+	g.take("author", "sender.login", maxField)
 	switch kind {
 	case "issues":
-		m.Event.Type = "issue." + action
-		about("issue", "issue")
-		take("body", "issue.body", maxBody)
+		g.issue()
 	case "issue_comment":
-		m.Event.Type = "comment." + action
-		thing := "issue"
-		if at, _ := body["issue"].(map[string]any); at["pull_request"] != nil {
-			thing = "pull"
-		}
-		about(thing, "issue")
-		take("comment", "comment.body", maxBody)
-		take("url", "comment.html_url", maxField)
+		g.comment()
 	case "pull_request":
-		m.Event.Type = "pull_request." + action
-		if action == "closed" && field(body, "pull_request.merged") == "true" {
-			m.Event.Type = "pull_request.merged"
-		}
-		about("pull", "pull_request")
-		take("body", "pull_request.body", maxBody)
-		take("branch", "pull_request.head.ref", maxField)
-		take("sha", "pull_request.head.sha", maxField)
-		if found := closes.FindStringSubmatch(field(body, "pull_request.body")); found != nil {
-			m.Alias, m.Event.Thread = m.Event.Thread, threadOf(fmt.Sprintf("issue %s#%s", repo, found[1]))
-		}
+		g.pullRequest()
 	case "pull_request_review":
-		m.Event.Type = "review." + action
-		if state := strings.ToLower(field(body, "review.state")); action == "submitted" && state != "" {
-			m.Event.Type = "review." + state
-		}
-		about("pull", "pull_request")
-		take("review", "review.body", maxBody)
-		take("sha", "pull_request.head.sha", maxField)
+		g.review()
 	case "check_run":
-		m.Event.Type = "check_run." + action
-		if c := field(body, "check_run.conclusion"); action == "completed" && c != "" {
-			m.Event.Type = "check_run." + map[string]string{"failure": "failed", "success": "succeeded"}[c]
-			if m.Event.Type == "check_run." {
-				m.Event.Type += c
-			}
-		}
-		take("name", "check_run.name", maxField)
-		take("conclusion", "check_run.conclusion", maxField)
-		take("url", "check_run.html_url", maxField)
-		take("sha", "check_run.head_sha", maxField)
-		take("summary", "check_run.output.summary", maxBody)
-		run, _ := body["check_run"].(map[string]any)
-		pulls, _ := run["pull_requests"].([]any)
-		m.Event.Thread = threadOf(fmt.Sprintf("commit %s@%s", repo, field(body, "check_run.head_sha")))
-		if len(pulls) > 0 {
-			pull, _ := pulls[0].(map[string]any)
-			p["number"] = field(pull, "number")
-			m.Event.Thread = threadOf(fmt.Sprintf("pull %s#%s", repo, field(pull, "number")))
-		}
+		g.checkRun()
 	default:
-		m.Skip = fmt.Sprintf("events of %q are not mapped", schemas.Shorten(kind, 64))
+		g.Skip = fmt.Sprintf("events of %q are not mapped", schemas.Shorten(kind, 64))
 	}
-	m.Event.Payload = json.RawMessage(encoded(p))
-	m.Event.Metadata = map[string]string{"author": field(body, "sender.login")}
-	return m
+	g.Event.Payload = json.RawMessage(encoded(g.payload))
+	g.Event.Metadata = map[string]string{"author": field(body, "sender.login")}
+	return g.Mapped
+}
+
+// gitHub is a request of GitHub on its way to an event.
+type gitHub struct {
+	Mapped
+	body         map[string]any
+	action, repo string
+	payload      map[string]any
+}
+
+// take puts the field at path into the payload, if it has a value.
+func (g *gitHub) take(name, path string, limit int) {
+	if v := field(g.body, path); v != "" {
+		g.ours = g.ours || strings.Contains(v, Marker)
+		g.payload[name] = schemas.Shorten(v, limit)
+	}
+}
+
+// about takes what identifies the issue or pull request at path, whose thread the event joins.
+func (g *gitHub) about(thing, path string) {
+	g.take("number", path+".number", maxField)
+	g.take("title", path+".title", maxField)
+	g.take("url", path+".html_url", maxField)
+	g.take("state", path+".state", maxField)
+	g.Event.Thread = threadOf(fmt.Sprintf("%s %s#%s", thing, g.repo, field(g.body, path+".number")))
+}
+
+func (g *gitHub) issue() {
+	g.Event.Type = "issue." + g.action
+	g.about("issue", "issue")
+	g.take("body", "issue.body", maxBody)
+}
+
+func (g *gitHub) comment() {
+	g.Event.Type = "comment." + g.action
+	thing := "issue"
+	if at, _ := g.body["issue"].(map[string]any); at["pull_request"] != nil {
+		thing = "pull"
+	}
+	g.about(thing, "issue")
+	g.take("comment", "comment.body", maxBody)
+	g.take("url", "comment.html_url", maxField)
+}
+
+func (g *gitHub) pullRequest() {
+	g.Event.Type = "pull_request." + g.action
+	if g.action == "closed" && field(g.body, "pull_request.merged") == "true" {
+		g.Event.Type = "pull_request.merged"
+	}
+	g.about("pull", "pull_request")
+	g.take("body", "pull_request.body", maxBody)
+	g.take("branch", "pull_request.head.ref", maxField)
+	g.take("sha", "pull_request.head.sha", maxField)
+	if found := closes.FindStringSubmatch(field(g.body, "pull_request.body")); found != nil {
+		g.Alias, g.Event.Thread = g.Event.Thread, threadOf(fmt.Sprintf("issue %s#%s", g.repo, found[1]))
+	}
+}
+
+func (g *gitHub) review() {
+	g.Event.Type = "review." + g.action
+	if state := strings.ToLower(field(g.body, "review.state")); g.action == "submitted" && state != "" {
+		g.Event.Type = "review." + state
+	}
+	g.about("pull", "pull_request")
+	g.take("review", "review.body", maxBody)
+	g.take("sha", "pull_request.head.sha", maxField)
+}
+
+func (g *gitHub) checkRun() {
+	g.Event.Type = "check_run." + g.action
+	if c := field(g.body, "check_run.conclusion"); g.action == "completed" && c != "" {
+		g.Event.Type = "check_run." + cmp.Or(map[string]string{"failure": "failed", "success": "succeeded"}[c], c)
+	}
+	g.take("name", "check_run.name", maxField)
+	g.take("conclusion", "check_run.conclusion", maxField)
+	g.take("url", "check_run.html_url", maxField)
+	g.take("sha", "check_run.head_sha", maxField)
+	g.take("summary", "check_run.output.summary", maxBody)
+	run, _ := g.body["check_run"].(map[string]any)
+	pulls, _ := run["pull_requests"].([]any)
+	g.Event.Thread = threadOf(fmt.Sprintf("commit %s@%s", g.repo, field(g.body, "check_run.head_sha")))
+	if len(pulls) > 0 {
+		pull, _ := pulls[0].(map[string]any)
+		g.payload["number"] = field(pull, "number")
+		g.Event.Thread = threadOf(fmt.Sprintf("pull %s#%s", g.repo, field(pull, "number")))
+	}
 }

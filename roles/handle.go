@@ -94,87 +94,96 @@ const (
 	silentAbove = 70
 )
 
-// Handle is m's decision over an event: pure, and without a model. Its steps, in order: lifecycle, origin, wake rule,
-// domain, thread, clearance, trigger, authority, capability trust, budget. The
-// first that settles it ends it.
+// Handle is m's decision over an event: pure, and without a model. Its steps, in order:
+// lifecycle, origin, wake rule, domain, thread, clearance, trigger, authority, capability trust,
+// budget. The first step that decides ends it.
 func (w *World) Handle(m *Member, e Event, k Known) Decision {
 	d := Decision{Role: m.RoleID, Sandbox: m.State == schemas.RoleTesting}
-	step := func(name, format string, args ...any) {
-		d.Reason = fmt.Sprintf(format, args...)
-		d.Steps = append(d.Steps, Step{name, d.Reason})
+	if !w.wakes(&d, m, e, k) {
+		w.act(&d, m, e, k)
 	}
-	end := func(a Action, target string) Decision {
-		d.Action, d.Target = a, target
-		return d
-	}
-	up := cmp.Or(m.ReportsTo, string(w.Workspace.Owner))
+	return d
+}
 
-	if step("lifecycle", "%s is %s", m.RoleID, m.State); !m.State.Acts() {
-		return end(Ignore, "")
+// step records a step; its text is the reason of the decision, if no other step follows.
+func (d *Decision) step(name, format string, args ...any) {
+	d.Reason = fmt.Sprintf(format, args...)
+	d.Steps = append(d.Steps, Step{name, d.Reason})
+}
+
+// end ends the decision with a step.
+func (d *Decision) end(a Action, target, name, format string, args ...any) (decided bool) {
+	d.step(name, format, args...)
+	d.Action, d.Target = a, target
+	return true
+}
+
+// wakes decides whether the event is for m and wakes it; decided is true if it does not.
+func (w *World) wakes(d *Decision, m *Member, e Event, k Known) (decided bool) {
+	if !m.State.Acts() {
+		return d.end(Ignore, "", "lifecycle", "%s is %s", m.RoleID, m.State)
 	}
+	d.step("lifecycle", "%s is %s", m.RoleID, m.State)
 	if e.By == m.Agent {
-		step("origin", "it comes from %s itself", m.RoleID)
-		return end(Ignore, "")
+		return d.end(Ignore, "", "origin", "it comes from %s itself", m.RoleID)
 	}
 	switch wake := cmp.Or(m.Wake, schemas.WakeAlways); {
 	case wake == schemas.WakeNever:
-		step("wake", "no event wakes %s", m.RoleID)
-		return end(Ignore, "")
+		return d.end(Ignore, "", "wake", "no event wakes %s", m.RoleID)
 	case wake == schemas.WakeNamed && e.Names != m.RoleID:
-		step("wake", "only an event that names %s wakes it", m.RoleID)
-		return end(Ignore, "")
+		return d.end(Ignore, "", "wake", "only an event that names %s wakes it", m.RoleID)
 	}
 	if !m.owns(e.Domain) {
 		if other := w.otherOwner(m, e.Domain); other != nil {
-			step("domain", "%s belongs to %s", e.Domain, other.RoleID)
-			return end(Forward, other.RoleID)
+			return d.end(Forward, other.RoleID, "domain", "%s belongs to %s", e.Domain, other.RoleID)
 		}
-		step("domain", "no active role owns %s", e.Domain)
-		return end(Ignore, "")
+		return d.end(Ignore, "", "domain", "no active role owns %s", e.Domain)
 	}
-	step("domain", "%s is its own", e.Domain)
+	d.step("domain", "%s is its own", e.Domain)
 	if e.Thread != "" && k.Wakes(m) >= maxWakes {
-		step("thread", "%s woke it %d times within the hour", e.Thread, maxWakes)
-		return end(Ignore, "")
+		return d.end(Ignore, "", "thread", "%s woke it %d times within the hour", e.Thread, maxWakes)
 	}
+	return false
+}
+
+// act decides what m does with an event that woke it.
+func (w *World) act(d *Decision, m *Member, e Event, k Known) (decided bool) {
+	up := cmp.Or(m.ReportsTo, string(w.Workspace.Owner))
 	if have := m.clearanceFor(e.Domain); rank(have) < rank(e.Secrecy) {
-		step("clearance", "the event is %s, and %s may be told what is %s", e.Secrecy, m.RoleID, have)
 		d.Withheld = true
-		return end(Escalate, up)
+		return d.end(Escalate, up, "clearance", "the event is %s, and %s may be told what is %s", e.Secrecy, m.RoleID, have)
 	}
 	if d.Operator, d.Trigger = w.trigger(m, e.Type); d.Trigger == "" {
 		if level, why := authorityOn(m.Authority, "", e.Type); level == forbidden {
-			step("authority", "%s", why)
-		} else {
-			step("trigger", "no operator of %s is triggered by %s", m.RoleID, e.Type)
+			return d.end(Escalate, up, "authority", "%s", why)
 		}
-		return end(Escalate, up)
+		return d.end(Escalate, up, "trigger", "no operator of %s is triggered by %s", m.RoleID, e.Type)
 	}
-	step("trigger", "%s triggers %s of %s", e.Type, d.Trigger, d.Operator)
+	d.step("trigger", "%s triggers %s of %s", e.Type, d.Trigger, d.Operator)
 	level, why := authorityOn(m.Authority, d.Trigger, e.Type)
 	if d.Operator == directive && level != forbidden && e.By == w.Workspace.Owner {
 		level, why = autonomous, "the owner directs it"
 	}
-	step("authority", "%s", why)
 	if level == forbidden {
-		return end(Escalate, up)
+		return d.end(Escalate, up, "authority", "%s", why)
 	}
+	d.step("authority", "%s", why)
 	trust := k.Trust(m, d.Trigger)
 	d.Watch = watchOf(trust)
 	authorized := d.Reason
-	step("trust", "%s is trusted %d/100 with %s: %s", m.RoleID, trust, d.Trigger, d.Watch)
+	d.step("trust", "%s is trusted %d/100 with %s: %s", m.RoleID, trust, d.Trigger, d.Watch)
 	if why := m.over(k.Used(m)); why != "" {
-		step("budget", "%s", why)
-		return end(Escalate, up)
+		return d.end(Escalate, up, "budget", "%s", why)
 	}
 	if level == needsApproval || d.Watch == WatchReview {
 		if level == needsApproval {
 			d.Reason = authorized
 		}
-		d.Approval = true
-		return end(Escalate, up)
+		d.Approval, d.Action, d.Target = true, Escalate, up
+		return true
 	}
-	return end(Delegate, "")
+	d.Action = Delegate
+	return true
 }
 
 // otherOwner is the first role beside m that owns a domain and acts, nil if there is none.

@@ -176,7 +176,7 @@ func (s *seat) failed(ctx context.Context, f *Fault) error {
 
 // judge has the client give the answer of its role, again if it was not taken.
 func (s *seat) judge(ctx context.Context) error {
-	files, refused := "", ""
+	files := ""
 	if s.view.Role == schemas.Planner {
 		tip, err := s.Repo.Tip(ctx, s.Task)
 		if err != nil {
@@ -198,7 +198,7 @@ func (s *seat) judge(ctx context.Context) error {
 	}
 	var seen []work.Evidence
 	var edited []string
-	if s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator {
+	if s.validates() {
 		if edited, err = s.edited(ctx, commit); err != nil {
 			return err
 		}
@@ -211,20 +211,32 @@ func (s *seat) judge(ctx context.Context) error {
 			}
 		}
 	}
+	return s.askUntilTaken(ctx, commit, files, seen, edited)
+}
+
+// validates reports whether the seat is one of a validator.
+func (s *seat) validates() bool {
+	return s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator
+}
+
+// askUntilTaken asks the client for an answer and files it, up to maxAsks times.
+func (s *seat) askUntilTaken(ctx context.Context, commit, files string, seen []work.Evidence,
+	edited []string) error {
+	refused := ""
+	limits := s.Limits
+	limits.Turns = judgingTurns
 	for asked := 1; ; asked++ {
 		text, err := prompt(s.claimed, files, refused, seen, edited)
 		if err != nil {
 			return err
 		}
-		limits := s.Limits
-		limits.Turns = judgingTurns
 		answer, err := s.ask(ctx, Order{System: system(s.view.Role), Prompt: text, Schema: schemaOf(s.claimed),
 			Model: s.Models[s.view.Role], Limits: limits})
 		f, ok := errors.AsType[*Fault](err)
 		if ok && asked < maxAsks && f.Kind.again() {
 			continue
 		}
-		if ok && f.Kind == Refused && (s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator) {
+		if ok && f.Kind == Refused && s.validates() {
 			why := s.client.Name() + " refused to judge: " + f.Msg
 			s.board.note(why)
 			return s.allFail(ctx, why)

@@ -25,14 +25,8 @@ func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]
 	for i, m := range items {
 		lines[i] = m.Line
 	}
-	type verdict struct {
-		line     schemas.ItemID
-		assessor schemas.EntityID
-		word     Word
-		hash     []byte
-	}
 	rows, err := g.Tx().Query(selectVerdicts, store.List(lines))
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (v verdict, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (v judgement, err error) {
 		return v, r.Scan(&v.line, &v.assessor, &v.word, &v.hash)
 	})
 	if err != nil {
@@ -54,17 +48,30 @@ func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]
 				owners[m.Group] = owner
 			}
 		}
-		for _, who := range []schemas.EntityID{g.Root(), owner, g.Actor()} {
-			at := slices.IndexFunc(list, func(v verdict) bool { // the newest comes first
-				return who != "" && v.assessor == who && v.line == m.Line && bytes.Equal(v.hash, m.Hash)
-			})
-			if at >= 0 {
-				if list[at].word == Wrong {
-					wrong[m.ID] = true
-				}
-				break
-			}
+		if lastWord(list, m, g.Root(), owner, g.Actor()) == Wrong {
+			wrong[m.ID] = true
 		}
 	}
 	return wrong, nil
+}
+
+// judgement is a verdict as it is read.
+type judgement struct {
+	line     schemas.ItemID
+	assessor schemas.EntityID
+	word     Word
+	hash     []byte
+}
+
+// lastWord is the newest verdict on the present words of an item by the first of by that gave one.
+func lastWord(list []judgement, m schemas.ItemWords, by ...schemas.EntityID) Word {
+	for _, who := range by {
+		at := slices.IndexFunc(list, func(v judgement) bool { // the newest comes first
+			return who != "" && v.assessor == who && v.line == m.Line && bytes.Equal(v.hash, m.Hash)
+		})
+		if at >= 0 {
+			return list[at].word
+		}
+	}
+	return ""
 }

@@ -201,24 +201,28 @@ func compareCounted(tx *store.Tx, books map[pair]*replay) error {
 	return nil
 }
 
-func verifyFeedback(tx *store.Tx) (noted, skills int, err error) {
+// skill is an agent's work with a capability.
+type skill struct {
+	agent      schemas.EntityID
+	capability string
+}
+
+// replayFeedback checks the ledger of feedback against the audit record and replays it: noted is
+// how many rows it has, want the capability trust that follows.
+func replayFeedback(tx *store.Tx) (noted int, want map[skill]int, err error) {
 	l, err := newLedger(tx, feedbackTarget)
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
-	type skill struct {
-		agent      schemas.EntityID
-		capability string
-	}
-	want := map[skill]int{}
+	want = map[skill]int{}
 	for last := int64(0); ; {
 		read, err := reports(tx, last, page)
 		if err != nil {
-			return 0, 0, err
+			return 0, nil, err
 		}
 		for _, p := range read {
 			if err := l.next(p.Seq, p); err != nil {
-				return 0, 0, err
+				return 0, nil, err
 			}
 			last = p.Seq
 			k := skill{p.Agent, p.Capability}
@@ -231,7 +235,13 @@ func verifyFeedback(tx *store.Tx) (noted, skills int, err error) {
 			break
 		}
 	}
-	if err := l.end(); err != nil {
+	return l.rows, want, l.end()
+}
+
+// verifyFeedback compares the capability trust of all agents with what its ledger gives.
+func verifyFeedback(tx *store.Tx) (noted, skills int, err error) {
+	noted, want, err := replayFeedback(tx)
+	if err != nil {
 		return 0, 0, err
 	}
 	rows, err := tx.Query(allSkills)
@@ -255,5 +265,5 @@ func verifyFeedback(tx *store.Tx) (noted, skills int, err error) {
 	for s := range want {
 		return 0, 0, unfit("the capability trust of %s in %s is missing", s.agent, s.capability)
 	}
-	return l.rows, len(have), nil
+	return noted, len(have), nil
 }
