@@ -23,7 +23,7 @@ const (
 		AND last_seen_at <= ?4),
 			(SELECT coalesce(max(moved), 0) FROM (SELECT CASE WHEN status_by = 'node' THEN created_at
 			ELSE status_at END AS moved
-				FROM entities WHERE id = ?3) WHERE moved <= ?4))`
+				FROM entities WHERE id = ?3) AS moves WHERE moved <= ?4))`
 
 	// selectVisible lists the entities that one can name: itself, its ancestors and
 	// descendants, and the members of its groups; with the parent of each, if it can name that,
@@ -61,7 +61,7 @@ const (
 	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES (?, ?, ?, ?, ?)`
 
 	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots
-		WHERE entity_id = ? AND process <> '')`
+		WHERE entity_id = ? AND process <> '') AS holders`
 	dropProcess = `DELETE FROM slots WHERE process = ?`
 
 	deleteSlot = `DELETE FROM slots WHERE id = ? AND entity_id IN (SELECT value FROM json_each(?))`
@@ -72,8 +72,8 @@ const (
 	touchSeen = `UPDATE entities SET last_seen_at = CASE WHEN last_seen_at > ?2 THEN ?1 ELSE max(last_seen_at, ?1) END
 		WHERE id = ?3`
 	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
-		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused,
-		failed = failed + excluded.failed`
+		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = call_counts.refused + excluded.refused,
+		failed = call_counts.failed + excluded.failed`
 	// recentCounts are those of ?1, and whether it is one that the node does not suspend: a
 	// person, or the agent that a person's own client acts as.
 	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0), NOT EXISTS (SELECT 1 FROM entities e
@@ -82,6 +82,6 @@ const (
 		FROM call_counts WHERE entity_id = ?1 AND minute = ?2`
 	dropCounts = `DELETE FROM call_counts WHERE minute < ?1 OR minute > ?2`
 	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`
+		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = denials.n + excluded.n`
 	dropDenials = `DELETE FROM denials WHERE minute < ?`
 )

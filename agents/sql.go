@@ -58,7 +58,7 @@ const (
 		WHERE NOT EXISTS (SELECT 1 FROM challenges WHERE nonce_hash = x'' AND expires_at >= ?2)
 		ON CONFLICT(nonce_hash) DO NOTHING`
 	endChallenges = `INSERT INTO challenges(nonce_hash, expires_at) VALUES (x'', ?)
-		ON CONFLICT(nonce_hash) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`
+		ON CONFLICT(nonce_hash) DO UPDATE SET expires_at = max(challenges.expires_at, excluded.expires_at)`
 	dropAnswered = `DELETE FROM challenges WHERE expires_at <= ?`
 	insertToken  = `INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)`

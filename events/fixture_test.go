@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
 )
 
@@ -36,7 +37,8 @@ func newFixture(t *testing.T) *fixture {
 
 // open gives another Store on the same file, as another process would have.
 func (f *fixture) open() *store.Store {
-	s, err := store.Open(f.Context(), store.Options{Path: f.path, Durability: store.Relaxed, Clock: f.clock})
+	s, err := store.Open(f.Context(), storetest.Options(f,
+		store.Options{Path: f.path, Durability: store.Relaxed, Clock: f.clock}))
 	require.NoError(f, err)
 	f.Cleanup(func() { require.NoError(f, s.Close()) })
 	return s

@@ -22,11 +22,11 @@ const (
 	// leaving out what ?3 caused and, unless ?4 is NULL, types not in that list.
 	selectNewest = `SELECT seq, id, type, source, domain, payload, metadata, at FROM events
 		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
-		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))
+		  AND (CAST(?4 AS TEXT) IS NULL OR type IN (SELECT value FROM json_each(?4)))
 		ORDER BY seq DESC LIMIT ?5`
 	countUnread = `SELECT count(*), coalesce(min(seq), 0) FROM events
 		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
-		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))`
+		  AND (CAST(?4 AS TEXT) IS NULL OR type IN (SELECT value FROM json_each(?4)))`
 	// moveCursor goes forward only, and never past the head.
 	moveCursor = `INSERT INTO cursors(entity_id, stream, seq)
 		SELECT ?1, s.name, CASE WHEN s.head < ?3 THEN s.head ELSE ?3 END FROM streams s WHERE s.name = ?2
@@ -46,7 +46,7 @@ const (
 	dropCursor = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
 
 	// selectSubscriptions gives those of reader ?2 as a JSON list of type and group.
-	selectSubscriptions = `SELECT json_group_array(json_array(type, group_id) ORDER BY type, group_id)
+	selectSubscriptions = `SELECT coalesce(json_group_array(json_array(type, group_id) ORDER BY type, group_id), '[]')
 		FROM subscriptions WHERE entity_id = ?2`
 	deleteSubscriptions = `DELETE FROM subscriptions WHERE entity_id = ?`
 	insertSubscription  = `INSERT INTO subscriptions(entity_id, type, group_id) VALUES (?, ?, ?)`

@@ -16,6 +16,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
 )
 
@@ -54,8 +55,8 @@ func newHotNode(t *testing.T) *hotNode {
 	n := &hotNode{t: t, clock: &hotClock{}}
 	n.clock.micros.Store(time.Date(2026, 1, 31, 16, 0, 0, 123456000, time.UTC).UnixMicro())
 	var err error
-	n.store, err = store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
-		Durability: store.Relaxed, Clock: n.clock})
+	n.store, err = store.Open(t.Context(), storetest.Options(t, store.Options{
+		Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
 	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour, RefusedPerMinute: 1 << 30,

@@ -6,7 +6,7 @@ const itemColumns = `i.n, i.id, i.type, i.owner, i.author, i.visibility, i.group
 	i.version, i.data, i.name, i.tags, i.subject, i.key, i.supersedes, i.superseded_by, i.valid_from, i.valid_to,
 	i.confidence, i.validated, i.quarantined, i.expires_at, i.source, i.provenance, i.thread, i.content_hash, i.terms,
 	i.tokens, i.current, i.created_at, i.updated_at, i.deleted_at, i.deleted_by,
-	coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)`
+	coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c WHERE c.id = i.group_id), 0)`
 
 // released is true for items that no quarantine holds.
 const released = `(i.quarantined = 0 AND i.source <> 'archive' AND (i.confidence >= 300 OR i.validated = 1))`
@@ -76,7 +76,7 @@ const (
 
 	insertWords = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
 	deleteWords = `DELETE FROM items_fts WHERE rowid = ?`
-	insertBand  = `INSERT INTO item_bands(scope, band, item) SELECT ?, j.value, ? FROM json_each(?) j
+	insertBand  = `INSERT INTO item_bands(scope, band, item) SELECT ?, CAST(j.value AS BIGINT), ? FROM json_each(?) j
 		WHERE true ON CONFLICT DO NOTHING`
 	deleteBands = `DELETE FROM item_bands WHERE scope = ? AND band IN (SELECT value FROM json_each(?)) AND item = ?`
 
@@ -95,7 +95,7 @@ const (
 	// as often as it has one.
 	selectSharing = `SELECT coalesce(group_concat(item), '') FROM (SELECT b.item FROM json_each(?1) s CROSS
 		JOIN json_each(?2) h
-		CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512)`
+		CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512) AS near`
 	selectAlike = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM json_each(?3) near
 		CROSS JOIN items i ON i.n = near.value WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
 
@@ -156,7 +156,7 @@ const (
 const (
 	// selectFrequencies counts the newest ?2 matches of each probe, and those of
 	// them from row ?3 on.
-	selectFrequencies = `SELECT j.key, (SELECT json_array(count(*), coalesce(sum(m.n >= ?3), 0)) FROM (
+	selectFrequencies = `SELECT j.key, (SELECT json_array(count(*), count(*) FILTER (WHERE m.n >= ?3)) FROM (
 			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2) m)
 			FROM json_each(?1) j`
 	// selectOldest is the oldest of the newest ?2 matches.
@@ -186,7 +186,7 @@ const (
 		i.stale, i.said_by, i.told_at, i.shapes,
 			i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
 			i.quarantined, i.deleted_at,
-			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0),
+			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c WHERE c.id = i.group_id), 0),
 			i.scope, i.terms
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))
 		AND (?3 OR NOT ` + lesson + `)`
@@ -194,8 +194,10 @@ const (
 	// one of the spans ?2.
 	selectDated = `SELECT i.n FROM json_each(?1) s CROSS JOIN json_each(?2) t CROSS JOIN items i
 		ON i.scope = s.value AND i.current = 1
-		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) >= json_extract(t.value, '$[0]')
-		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) < json_extract(t.value, '$[1]')
+		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at)
+			>= CAST(json_extract(t.value, '$[0]') AS BIGINT)
+		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at)
+			< CAST(json_extract(t.value, '$[1]') AS BIGINT)
 		LIMIT ?3`
 	// selectOfSubjects lists, of each subject and key of a list, the latest in its place.
 	selectOfSubjects = `SELECT i.n FROM json_each(?1) p CROSS JOIN items i

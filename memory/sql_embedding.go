@@ -10,7 +10,8 @@ const (
 	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by,
 		i.expires_at, i.created_at, i.scope,
 			i.confidence, i.validated, i.quarantined, i.source, i.deleted_at,
-			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), CASE
+			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c
+				WHERE c.id = i.group_id), 0), CASE
 			WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
 			AND NOT EXISTS (SELECT 1 FROM json_each(?6) t WHERE t.value NOT IN (SELECT value FROM json_each(i.tags)))
 			AND (?7 OR NOT ` + lesson + `) THEN e.vector ELSE x'' END

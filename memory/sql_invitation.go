@@ -28,7 +28,7 @@ const (
 	selectOldInvites = `SELECT ` + invitationColumns + fromInvitations +
 		` WHERE i.state = 'pending' AND i.at <= ? ORDER BY i.at LIMIT 100`
 	countOldInvites   = `SELECT count(*) FROM invitations WHERE state = 'pending' AND at <= ?`
-	selectGroupClosed = `SELECT emcon OR archived_at <> 0 FROM groups WHERE id = ?`
+	selectGroupClosed = `SELECT emcon <> 0 OR archived_at <> 0 FROM groups WHERE id = ?`
 	// countAnnounced counts what ?1 invited since ?2 of agents below the same parent as ?3 and
 	// was not decided yet: its deciders got an event.
 	countAnnounced = `SELECT count(*) FROM invitations i JOIN entities e ON e.id = i.entity_id

@@ -31,8 +31,8 @@ const (
 		ORDER BY l.item DESC LIMIT ?2`
 	// selectVouched tells of items (?) whether their words are the node's, and a
 	// person's last word about these words.
-	selectVouched = `SELECT i.id, coalesce(l.content_hash = i.content_hash, 0), r.released FROM json_each(?) j
-		CROSS JOIN items i ON i.id = j.value LEFT JOIN lessons l ON l.item = i.n
+	selectVouched = `SELECT i.id, CASE WHEN l.content_hash = i.content_hash THEN 1 ELSE 0 END, r.released
+		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value LEFT JOIN lessons l ON l.item = i.n
 		LEFT JOIN releases r ON r.item = i.n AND r.content_hash = i.content_hash`
 
 	selectGroupOwner = `SELECT owner_id FROM groups WHERE id = ?`
@@ -56,7 +56,7 @@ const (
 			CROSS JOIN items i ON i.n = near.n
 			WHERE i.current = 1 AND i.deleted_at = 0 AND i.type = 'learning' AND i.n <> ?4 AND i.origin = ''
 			AND i.source NOT IN ('tool', 'external') AND (i.confidence >= 300 OR i.validated = 1)
-			AND i.author NOT IN (SELECT value FROM json_each(?6)) AND instr(i.data, ?5) > 0) WHERE nth <= 8)
+			AND i.author NOT IN (SELECT value FROM json_each(?6)) AND instr(i.data, ?5) > 0) AS nearest WHERE nth <= 8)
 			ORDER BY i.n`
 	// selectLineage lists what an item is derived from, all the way.
 	selectLineage = `WITH RECURSIVE up(id) AS (SELECT other FROM item_links WHERE item = ?1 AND kind = 'derived_from'
@@ -86,7 +86,7 @@ const (
 	selectSuccessors = `SELECT i.n, i.id, i.scope, i.superseded_by, i.valid_from, i.valid_to, i.expires_at,
 		i.created_at, i.confidence,
 			i.validated, i.quarantined, i.source, i.deleted_at,
-			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)
+			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c WHERE c.id = i.group_id), 0)
 		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
 	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
 		RETURNING n`

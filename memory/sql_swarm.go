@@ -21,7 +21,7 @@ const (
 		AND c.deleted_at = 0
 		AND c.content_hash = (SELECT content_hash FROM (SELECT content_hash, version, updated_at AS at FROM items
 		WHERE n = ?3
-			UNION ALL SELECT content_hash, version, at FROM item_versions WHERE item = ?3) WHERE at < ?4
+			UNION ALL SELECT content_hash, version, at FROM item_versions WHERE item = ?3) AS said WHERE at < ?4
 			ORDER BY version DESC LIMIT 1) LIMIT 1`
 
 	// finding are the originals in the groups ?1 that count and are not hidden by ?2,

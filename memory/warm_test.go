@@ -12,6 +12,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
 )
 
@@ -42,8 +43,8 @@ func newWarmNode(t testing.TB) *warmNode {
 	n := &warmNode{t: t, clock: &hotClock{}}
 	n.clock.micros.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro())
 	var err error
-	n.store, err = store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
-		Durability: store.Relaxed, Clock: n.clock})
+	n.store, err = store.Open(context.Background(), storetest.Options(t, store.Options{
+		Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
 	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30,

@@ -7,8 +7,8 @@ const (
 
 	// selectTalking gives the tasks of which something was said from ?1 until before
 	// ?2, or of these the one with id ?3, with what the operator set for them.
-	selectTalking = `SELECT t.n, t.id, coalesce(json_extract(t.settings, '$.Loss.Epsilon'), 0),
-		coalesce(json_extract(t.settings, '$.Kin'), 0)
+	selectTalking = `SELECT t.n, t.id, coalesce(CAST(json_extract(t.settings, '$.Loss.Epsilon') AS DOUBLE PRECISION), 0),
+		coalesce(CAST(json_extract(t.settings, '$.Kin') AS BIGINT), 0)
 		FROM tasks t WHERE (?3 = '' OR t.id = ?3)
 		AND t.n IN (SELECT m.task FROM task_messages m WHERE m.at >= ?1 AND m.at < ?2) ORDER BY t.n`
 	// selectTalk gives the messages of tasks (?1) until before ?2.
@@ -40,7 +40,7 @@ const (
 		JOIN tasks t ON t.n = m.task
 		WHERE m.id NOT IN (SELECT substr(a.target, 9) FROM audit a WHERE ` + ofMessages + `) ORDER BY m.n LIMIT ?`
 	selectTable  = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`
-	countVoucher = `SELECT count(*) FROM (SELECT 1 FROM audit a WHERE ` + ofMessages + ` LIMIT 1)`
+	countVoucher = `SELECT count(*) FROM (SELECT 1 FROM audit a WHERE ` + ofMessages + ` LIMIT 1) AS voucher`
 
 	// selectFacts pages through the entries after ?1 about items, groups, entities and
 	// restores, each with its detail, NULL where that was erased.

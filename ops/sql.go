@@ -11,7 +11,7 @@ const (
 	insertRecorded = `INSERT INTO idempotency(entity_id, key, tool, request_hash, result, at)
 		VALUES (?, ?, ?, ?, ?, ?)`
 
-	countStale   = `SELECT count(*) FROM (SELECT 1 FROM idempotency WHERE at < ? LIMIT 1)`
+	countStale   = `SELECT count(*) FROM (SELECT 1 FROM idempotency WHERE at < ? LIMIT 1) AS stale`
 	dropRecorded = `DELETE FROM idempotency WHERE at < ?`
 )
 

@@ -16,6 +16,6 @@ const (
 		WHERE id = ?1 AND state = 'waiting'`
 	undoPending = `UPDATE mcp_tasks SET state = 'cancelled', updated_at = ?2, result = ''
 		WHERE id = ?1 AND state = 'answered'`
-	countOver = `SELECT count(*) FROM (SELECT 1 FROM mcp_tasks WHERE expires_at <= ? LIMIT 1)`
+	countOver = `SELECT count(*) FROM (SELECT 1 FROM mcp_tasks WHERE expires_at <= ? LIMIT 1) AS over`
 	dropOver  = `DELETE FROM mcp_tasks WHERE expires_at <= ?`
 )

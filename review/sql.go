@@ -12,7 +12,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')`
 	// selectSameWords looks at the unapproved items that ?2 brought with the words ?1: whether
 	// any was rejected, and whether any needed a person.
-	selectSameWords = `SELECT coalesce(max(r.state = 'rejected'), 0), coalesce(max(r.person), 0) FROM reviews r
+	selectSameWords = `SELECT count(*) FILTER (WHERE r.state = 'rejected') > 0, coalesce(max(r.person), 0) FROM reviews r
 		JOIN returns b ON b.id = r.return_id
 		WHERE r.words = ?1 AND r.state <> 'approved' AND b.agent = ?2`
 
@@ -33,9 +33,9 @@ const (
 	updateReview = `UPDATE reviews SET state = ?, decided_by = ?, decided_at = ?, reason = ?, result = ?
 		WHERE id = ? AND state = 'pending'`
 	// selectTally says how a return stands.
-	selectTally = `SELECT coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'approved'), 0),
-		coalesce(sum(state = 'rejected'), 0),
-		coalesce(sum(state = 'withdrawn'), 0), coalesce(sum(state = 'expired'), 0) FROM reviews WHERE return_id = ?`
+	selectTally = `SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'approved'),
+		count(*) FILTER (WHERE state = 'rejected'), count(*) FILTER (WHERE state = 'withdrawn'),
+		count(*) FILTER (WHERE state = 'expired') FROM reviews WHERE return_id = ?`
 	selectDropped = `SELECT item FROM reviews WHERE return_id = ? AND state IN ('rejected', 'withdrawn', 'expired')
 		ORDER BY id`
 	closeReturn = `UPDATE returns SET closed_at = ? WHERE id = ?`

@@ -63,7 +63,7 @@ const (
 	countWork = `SELECT w.state, count(*) FROM json_each(?) j CROSS JOIN work_items w ON w.group_id = j.value
 		AND w.group_id <> '' GROUP BY w.state ORDER BY w.state`
 	selectParallel = `SELECT (SELECT count(*) FROM slots s WHERE s.entity_id = e.id AND s.expires_at > ?2),
-		coalesce(json_extract(e.capabilities, '$.max_parallel_ops'), 0) FROM entities e WHERE e.id = ?1`
+		coalesce(CAST(json_extract(e.capabilities, '$.max_parallel_ops') AS BIGINT), 0) FROM entities e WHERE e.id = ?1`
 	selectName = `SELECT name FROM entities WHERE id = ?`
 
 	// selectCoordinators are those, besides ?2, of running swarms that the agent ?1 is in.

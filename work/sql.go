@@ -50,13 +50,13 @@ const (
 	// the time ?3.
 	selectSpent = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id)
-		SELECT count(*), coalesce(sum(state = 'done'), 0), coalesce(sum(state = 'failed'), 0), coalesce(sum(claims),
-		0), coalesce(sum(micros), 0) FROM (
+		SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
+		coalesce(sum(claims), 0), coalesce(sum(micros), 0) FROM (
 			SELECT i.state, (SELECT count(*) FROM work_leases l WHERE l.item = i.n) AS claims,
 				(SELECT sum(CASE WHEN l.ended_at > 0 THEN l.ended_at WHEN i.state = 'leased' THEN ?3
 				ELSE l.claimed_at END - l.claimed_at)
 					FROM work_leases l WHERE l.item = i.n) AS micros
-			FROM down CROSS JOIN work_items i ON i.submitter = down.id AND i.id >= ?2)`
+			FROM down CROSS JOIN work_items i ON i.submitter = down.id AND i.id >= ?2) AS spent`
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
 	selectHeld        = `SELECT ` + headColumns +
@@ -74,13 +74,13 @@ const (
 	// (those that end after ?2 are from before the clock was moved back), and items
 	// whose time has come.
 	selectDue = `SELECT n, 'overdue' FROM (SELECT n FROM work_items WHERE deadline > 0 AND state IN ('waiting',
-		'ready', 'leased', 'blocked') AND deadline <= ?1 LIMIT ?3)
+		'ready', 'leased', 'blocked') AND deadline <= ?1 LIMIT ?3) AS overdue
 		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until <= ?1
-		LIMIT ?3)
+		LIMIT ?3) AS ended
 		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until > ?2
-		LIMIT ?3)
+		LIMIT ?3) AS early
 		UNION ALL SELECT n, 'due' FROM (SELECT n FROM work_items WHERE state = 'waiting' AND blockers = 0
-		AND not_before <= ?1 LIMIT ?3)`
+		AND not_before <= ?1 LIMIT ?3) AS due`
 	selectItem = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n = ?`
 	moved      = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?,
 		releases = ?,
@@ -107,13 +107,13 @@ const (
 	// selectAnswer is the schema an item asks its result to fit, and the commands that decide
 	// whether it is done. What a seat answers is judged by who placed it.
 	selectAnswer = `SELECT coalesce(a, ''), coalesce(c, '') FROM (SELECT json_extract(brief, '$.answer_schema') AS a,
-		json_extract(brief, '$.means.checks') AS c FROM work_items WHERE n = ? AND seat = 0)
+		json_extract(brief, '$.means.checks') AS c FROM work_items WHERE n = ? AND seat = 0) AS item
 		WHERE a IS NOT NULL OR c IS NOT NULL`
 	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
 	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
 	dropLate    = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
-	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
+	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1) AS late`
 
 	// selectHeldBelow lists the leases of ?1 and all below it.
 	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
@@ -157,7 +157,7 @@ const (
 			SELECT work_items.n FROM work_items WHERE work_items.group_id = g.value AND work_items.group_id <> ''`
 	fromLeases = `SELECT i.n, i.id FROM work_items i WHERE i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.holder = ?1 AND work_items.state = 'leased'`
-	listEnd   = `) ORDER BY 2 DESC LIMIT ?6)) ORDER BY work_items.id DESC`
+	listEnd   = `) ORDER BY 2 DESC LIMIT ?6) AS listed) ORDER BY work_items.id DESC`
 	listViews = listFrom + fromBelow + listed + `) UNION ` + fromGroups + listed + `) UNION ` +
 		fromLeases + listed + listEnd
 	// listRare is listViews of one of the rare states, from indexes of those alone: few

@@ -32,7 +32,7 @@ const (
 				AND w.fence = r.fence), '')
 				ELSE date(r.started_at / 1000000, 'unixepoch') END AS key,
 			r.client, r.model, r.cost < 0 AND r.input_tokens + r.output_tokens > 0 AS unpriced,
-			count(*), sum(r.outcome <> 'answered'), sum(r.input_tokens), sum(r.cached_tokens),
+			count(*), count(*) FILTER (WHERE r.outcome <> 'answered'), sum(r.input_tokens), sum(r.cached_tokens),
 			sum(r.written_tokens), sum(r.output_tokens), sum(max(r.cost, 0))
 		FROM seat_runs r CROSS JOIN work_items i ON i.n = r.item CROSS JOIN work_lanes l ON l.n = i.lane
 		WHERE r.started_at >= ?3 AND i.submitter IN (SELECT id FROM down) GROUP BY 1, 2, 3, 4 ORDER BY 1`

@@ -13,6 +13,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
 )
 
@@ -41,7 +42,8 @@ func New(t testing.TB, cfg access.Config) *Node {
 // present.
 func Open(t testing.TB, path string, c *Clock, cfg access.Config) *Node {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Path: path, Durability: store.Relaxed, Clock: c})
+	st, err := store.Open(t.Context(), storetest.Options(t,
+		store.Options{Path: path, Durability: store.Relaxed, Clock: c}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	cfg.Presence = 10 * 365 * 24 * time.Hour

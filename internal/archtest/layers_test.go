@@ -19,6 +19,7 @@ import (
 var picture = [][]string{
 	{"schemas"},
 	{"internal/store/lock", "internal/store/notify", "internal/store/migrate", "internal/endpoint"},
+	{"internal/store/postgres"},
 	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embedding", "internal/jsonschema",
 		"internal/merkle"},
 	{"internal/store/storetest", "internal/embedding/embeddingtest", "internal/drive", "memory/text",
@@ -62,7 +63,9 @@ var reserved = []struct {
 	{"crypto/ed25519", []string{"internal/keys"}, nil},
 	{"crypto/hpke", []string{"internal/keys"}, nil},
 	{"modernc.org/sqlite", []string{"internal/store"}, []string{"internal/proof/scenario", "cmd/cordelia"}},
-	{"database/sql/driver", []string{"internal/store"}, []string{"internal/proof/scenario", "cmd/cordelia"}},
+	{"github.com/jackc/pgx", []string{"internal/store/postgres", "internal/store/storetest"}, nil},
+	{"database/sql/driver", []string{"internal/store", "internal/store/postgres"},
+		[]string{"internal/proof/scenario", "cmd/cordelia"}},
 	{"github.com/spf13/cobra", commands, nil},
 	{"github.com/chromedp", []string{"internal/proof/e2e"}, nil},
 }
@@ -131,10 +134,15 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports its sibling %s", f.pkg, folder)
 	case to > from:
 		return fmt.Sprintf("%s imports %s, which is above it", f.pkg, folder)
-	case slices.Contains([]string{"storetest", "embeddingtest", "accesstest", "opstest"}, path.Base(folder)) && !f.test:
+	case forTests(folder) && !f.test && !forTests(f.pkg):
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}
 	return ""
+}
+
+// forTests reports whether a package is only for tests of other packages.
+func forTests(folder string) bool {
+	return slices.Contains([]string{"storetest", "embeddingtest", "accesstest", "opstest"}, path.Base(folder))
 }
 
 // faces reach no store: what they ask goes through an operation or the node. Their tests

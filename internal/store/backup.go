@@ -34,6 +34,9 @@ type Report struct {
 // Errors: CodeConflict when dest exists, CodeUnavailable when the disk failed
 // or the copy is damaged, verify's own.
 func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error) (Report, error) {
+	if s.Path() == "" {
+		return Report{}, errServerCopies()
+	}
 	dest, err := filepath.Abs(dest)
 	if err != nil {
 		return Report{}, fmt.Errorf("backup path: %w", err)
@@ -44,7 +47,7 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 	dropAbandoned(filepath.Dir(dest))
 	temp := filepath.Join(filepath.Dir(dest), tempBackup+rand.Text())
 	defer os.Remove(temp) //nolint:errcheck // published or worthless
-	c, err := connect(ctx, fileURI(s.path, url.Values{"mode": {"ro"}}))
+	c, err := connect(ctx, fileURI(s.Path(), url.Values{"mode": {"ro"}}))
 	if err != nil {
 		return Report{}, classify(fmt.Errorf("open database: %w", err))
 	}
@@ -100,7 +103,7 @@ func connect(ctx context.Context, dsn string) (loose, error) {
 	if err != nil {
 		return loose{}, err
 	}
-	c, err := newConn(ctx, db)
+	c, err := newConn(ctx, db, &sqliteDialect)
 	if err != nil {
 		db.Close() //nolint:errcheck // the first error tells
 		return loose{}, err

@@ -122,7 +122,7 @@ func TestVerifyLiveLooksTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			looks := 0
-			_, err := VerifyLive(t.Context(), s.path, func(*Tx) error {
+			_, err := VerifyLive(t.Context(), s.Path(), func(*Tx) error {
 				looks++
 				return c.fails[looks-1]
 			})

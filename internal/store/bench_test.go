@@ -64,7 +64,7 @@ func BenchmarkFloorWrite(b *testing.B) {
 	db, err := sql.Open("sqlite", dsn(path, false, Options{}.withDefaults()))
 	require.NoError(b, err)
 	defer db.Close()
-	c, err := newConn(b.Context(), db)
+	c, err := newConn(b.Context(), db, &sqliteDialect)
 	require.NoError(b, err)
 	stmt, err := c.prepare(benchUpsert)
 	require.NoError(b, err)
@@ -91,7 +91,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkFloorRead(b *testing.B) {
 	s := benchStore(b)
-	c, err := newConn(b.Context(), s.ro)
+	c, err := s.engine.reader(b.Context())
 	require.NoError(b, err)
 	stmt, err := c.prepare(benchSelect)
 	require.NoError(b, err)

@@ -27,25 +27,25 @@ func (s *Store) Watch() (woken <-chan struct{}, unsubscribe func()) { return s.n
 
 // Process returns the name of this process's use of the database, to be kept with
 // what must not outlive it.
-func (s *Store) Process() (string, error) { return s.living.Own() }
+func (s *Store) Process() (string, error) { return s.engine.process() }
 
 // Ended reports whether the process of that name no longer uses the database.
-func (s *Store) Ended(process string) bool { return s.living.Ended(process) }
+func (s *Store) Ended(process string) bool { return s.engine.ended(process) }
 
-// versions opens a connection that tells when another one has committed.
-func (s *Store) versions() (notify.Versions, error) {
-	c, err := newConn(context.Background(), s.ro)
+// openVersions opens a connection that tells when another one has committed.
+func openVersions(e engine) (notify.Versions, error) {
+	c, err := e.reader(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	return versions{c}, nil
 }
 
-// versions is SQLite's data_version; it costs microseconds and reads no table.
+// versions asks for a number that moves with other connections' commits; it reads no table.
 type versions struct{ conn *conn }
 
 func (v versions) Version() (n int64, err error) {
-	err = v.conn.c.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&n)
+	err = v.conn.c.QueryRowContext(context.Background(), v.conn.dialect.data).Scan(&n)
 	return n, err
 }
 

@@ -16,8 +16,10 @@ import (
 // conn is one connection with its prepared statements. Statements are kept for
 // the life of the connection: all SQL of the project is static text.
 type conn struct {
-	c     *sql.Conn
-	stmts map[string]*stmt
+	c       *sql.Conn
+	dialect *dialect
+	stmts   map[string]*stmt
+	used    bool // a reader was given back before
 }
 
 // stmt is a prepared statement; sovereign says that it can change rows which
@@ -30,12 +32,12 @@ type stmt struct {
 // guarded finds the tables that sovereignty.sql guards.
 var guarded = regexp.MustCompile(`\b(items|l1)\b`)
 
-func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+func newConn(ctx context.Context, db *sql.DB, d *dialect) (*conn, error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c: c, stmts: map[string]*stmt{}}, nil
+	return &conn{c: c, dialect: d, stmts: map[string]*stmt{}}, nil
 }
 
 func (c *conn) prepare(query string) (*stmt, error) {
@@ -58,6 +60,18 @@ func (c *conn) exec(query string) error {
 	}
 	_, err = s.ExecContext(context.Background())
 	return err
+}
+
+// broken reports whether the connection is lost for good.
+func (c *conn) broken() (lost bool) {
+	if c.dialect.broken == nil {
+		return false
+	}
+	err := c.c.Raw(func(driver any) error {
+		lost = c.dialect.broken(driver)
+		return nil
+	})
+	return lost || err != nil
 }
 
 // dataVersion is SQLite's number of the content that the connection last read: it changes with

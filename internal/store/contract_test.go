@@ -18,3 +18,14 @@ func TestContract(t *testing.T) {
 		return s
 	})
 }
+
+// The same contract on PostgreSQL.
+func TestContractOnPostgreSQL(t *testing.T) {
+	server := storetest.Server(t)
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, server, t.Name())})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return s
+	})
+}

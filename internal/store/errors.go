@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"cordelia/internal/store/postgres"
 	"cordelia/schemas"
 )
 
@@ -30,7 +31,7 @@ func IsUnique(err error) bool {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return true
 	}
-	return false
+	return err != nil && postgres.FaultOf(err) == postgres.Unique
 }
 
 // classify turns a driver error into one the caller can act on; errors that
@@ -46,6 +47,9 @@ func classify(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return schemas.Errorf(schemas.CodeBusy, "the operation was given up before it finished; nothing was written").
 			Try("repeat the call").Because(err)
+	}
+	if err, ok := classifyServer(err); ok {
+		return err
 	}
 	unavailable := func(msg, hint string) error {
 		return schemas.Errorf(schemas.CodeUnavailable, "%s; nothing was written", msg).Try("%s", hint).Because(err)
@@ -76,4 +80,29 @@ func classify(err error) error {
 			"check the owner and mode of the home folder: cordelia doctor")
 	}
 	return err
+}
+
+// classifyServer is classify for the errors of a PostgreSQL server; false for others.
+func classifyServer(err error) (error, bool) {
+	unavailable := func(msg, hint string) (error, bool) {
+		return schemas.Errorf(schemas.CodeUnavailable, "%s; nothing was written", msg).Try("%s", hint).Because(err), true
+	}
+	switch postgres.FaultOf(err) {
+	case postgres.Foreign:
+		return err, false
+	case postgres.Busy:
+		return schemas.Errorf(schemas.CodeBusy, "another node held the database for too long; nothing was written").
+			Try("repeat the call; if it happens again, look for a stopped node").Because(err), true
+	case postgres.Full:
+		return unavailable("the disk of the database server is full", "free some space there, then repeat the call")
+	case postgres.ReadOnly:
+		return unavailable("the database does not let this node write",
+			"connect to the primary server, with the writer's role")
+	case postgres.Lost:
+		return unavailable("the database server cannot be reached",
+			"repeat the call; if it happens again, look at the server")
+	case postgres.Damaged:
+		return unavailable("the database is damaged", "look at the server's log, and restore a backup")
+	}
+	return err, true
 }

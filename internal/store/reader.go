@@ -11,14 +11,11 @@ import (
 // Errors: fn's own; CodeBusy when ctx ended; CodeUnavailable when the file failed or
 // the store is closed.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	c, err := s.reader(ctx)
+	c, err := s.beginRead(ctx)
 	if err != nil {
 		return classify(err)
 	}
-	defer func() { s.readers <- c }()
-	if err := c.exec("BEGIN"); err != nil {
-		return classify(fmt.Errorf("begin read: %w", err))
-	}
+	defer s.release(c)
 	defer func() {
 		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
 		if err := c.exec("ROLLBACK"); err != nil {
@@ -28,6 +25,25 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
 }
 
+// beginRead takes a connection and begins a read on it. One that was lost since its last
+// use is replaced.
+func (s *Store) beginRead(ctx context.Context) (*conn, error) {
+	for {
+		c, err := s.reader(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.exec(c.dialect.read); err == nil {
+			return c, nil
+		}
+		lost := c.used && c.broken()
+		s.release(c)
+		if !lost {
+			return nil, fmt.Errorf("begin read: %w", err)
+		}
+	}
+}
+
 // Ask runs fn on the newest commit, for a question that takes one query: a second
 // one may see a later commit. Errors as of Read.
 func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
@@ -35,7 +51,7 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	if err != nil {
 		return classify(err)
 	}
-	defer func() { s.readers <- c }()
+	defer s.release(c)
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
@@ -61,7 +77,7 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	c, err := newConn(ctx, s.ro)
+	c, err := s.engine.reader(ctx)
 	if err != nil {
 		s.places <- struct{}{}
 		return nil, fmt.Errorf("open reader: %w", err)
@@ -69,22 +85,45 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// release gives a connection back. A lost one is closed, and with it those that are free:
+// what broke it broke them.
+func (s *Store) release(c *conn) {
+	c.used = true
+	if !c.broken() {
+		s.readers <- c
+		return
+	}
+	for {
+		c.close() //nolint:errcheck // it is lost
+		s.places <- struct{}{}
+		select {
+		case c = <-s.readers:
+		default:
+			return
+		}
+	}
+}
+
 // Shrink gives back the memory of the free connections: their caches of pages. The
 // next transactions read those again.
 func (s *Store) Shrink(ctx context.Context) error {
-	const shrink = "PRAGMA shrink_memory"
 	var errs []error
 	for range maxReaders {
 		select {
 		case c := <-s.readers:
-			errs = append(errs, c.exec(shrink))
+			if c.dialect.shrink != "" {
+				errs = append(errs, c.exec(c.dialect.shrink))
+			}
 			s.readers <- c
 		default:
 		}
 	}
 	if s.writer.opened.Load() {
 		errs = append(errs, s.Write(ctx, func(tx *Tx) error {
-			_, err := tx.Exec(shrink)
+			if tx.conn.dialect.shrink == "" {
+				return nil
+			}
+			_, err := tx.Exec(tx.conn.dialect.shrink)
 			return err
 		}))
 	}

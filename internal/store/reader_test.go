@@ -23,7 +23,7 @@ func TestReadersAreOpenedAsNeeded(t *testing.T) {
 		require.NoError(t, read())
 		require.NoError(t, s.Ask(t.Context(), func(*Tx) error { return nil }))
 	}
-	require.Equal(t, 1, s.ro.Stats().OpenConnections)
+	require.Equal(t, 1, s.engine.(*file).ro.Stats().OpenConnections)
 
 	inside, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
@@ -35,13 +35,13 @@ func TestReadersAreOpenedAsNeeded(t *testing.T) {
 	for range maxReaders {
 		<-inside
 	}
-	require.Equal(t, maxReaders, s.ro.Stats().OpenConnections)
+	require.Equal(t, maxReaders, s.engine.(*file).ro.Stats().OpenConnections)
 	close(release)
 	for range 2 * maxReaders {
 		<-inside
 	}
 	all.Wait()
-	require.Equal(t, maxReaders, s.ro.Stats().OpenConnections)
+	require.Equal(t, maxReaders, s.engine.(*file).ro.Stats().OpenConnections)
 	require.NoError(t, read())
 }
 
@@ -119,7 +119,7 @@ func TestShrinkGivesMemoryBack(t *testing.T) {
 	second := openAt(t, path) // which only reads
 	require.Equal(t, want, count(second))
 	require.NoError(t, second.Shrink(t.Context()))
-	require.Zero(t, second.rw.Stats().OpenConnections)
+	require.Zero(t, second.engine.(*file).rw.Stats().OpenConnections)
 }
 
 // A file that is as this binary leaves it is opened without the writing
@@ -128,7 +128,7 @@ func TestWriterComesWithTheFirstWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n.db")
 	require.NoError(t, openAt(t, path).Close())
 	s := openAt(t, path)
-	require.Zero(t, s.rw.Stats().OpenConnections)
+	require.Zero(t, s.engine.(*file).rw.Stats().OpenConnections)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -139,7 +139,7 @@ func TestWriterComesWithTheFirstWrite(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Equal(t, 1, s.rw.Stats().OpenConnections)
+	require.Equal(t, 1, s.engine.(*file).rw.Stats().OpenConnections)
 	require.ErrorContains(t, s.Write(t.Context(), func(tx *Tx) error {
 		_, err := tx.Exec(`INSERT INTO l1(entity_id, doc, doc_hash, updated_at) VALUES ('ann', '{}', x'', 0)`)
 		return err
@@ -150,7 +150,7 @@ func TestWriterComesWithTheFirstWrite(t *testing.T) {
 // connection or process.
 func TestSnapshotMovesWithEveryCommit(t *testing.T) {
 	s := open(t)
-	other := openAt(t, s.path)
+	other := openAt(t, s.Path())
 	look := func() (at Snapshot) {
 		require.NoError(t, s.Read(t.Context(), func(tx *Tx) error {
 			require.Zero(t, tx.Snapshot()) // it has not begun

@@ -24,7 +24,7 @@ type Tx struct {
 	asked    bool               // a query was made
 	news     bool               // see Notify
 	acting   []schemas.EntityID // whose sovereign rows it may change
-	listed   bool               // temp.acting says so, too
+	listed   bool               // the database knows them, too
 	ended    atomic.Bool
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
 	kept     map[any]any // see Keep
@@ -155,10 +155,10 @@ type Snapshot struct {
 // Snapshot names what t sees; zero if that is not known: before the first query,
 // outside of Read, and where t itself may have changed it.
 func (t *Tx) Snapshot() Snapshot {
-	if t.usable() != nil || !t.fixed || !t.asked {
+	if t.usable() != nil || !t.fixed || !t.asked || t.conn.dialect.version == nil {
 		return Snapshot{}
 	}
-	version, err := t.conn.dataVersion()
+	version, err := t.conn.dialect.version(t.conn)
 	if err != nil {
 		return Snapshot{}
 	}
@@ -281,28 +281,22 @@ func (t *Tx) Act(owners ...schemas.EntityID) error {
 	return t.unlist()
 }
 
-// list fills temp.acting. Few transactions touch a sovereign row, so it waits for a
-// statement that could: one that is taken for another fails closed.
+// list tells the database whose rows may be changed. Few transactions touch a sovereign
+// row, so it waits for a statement that could: one that is taken for another fails closed.
 func (t *Tx) list() error {
-	if t.listed {
+	if t.listed || len(t.acting) == 0 {
 		return nil
 	}
-	for _, o := range t.acting {
-		t.listed = true
-		if _, err := t.Exec(`INSERT OR IGNORE INTO temp.acting(owner) VALUES (?)`, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	t.listed = true
+	return t.conn.dialect.act(t)
 }
 
-// unlist empties temp.acting. A transaction that fails needs no call: its
-// rollback restores the table, which is empty whenever no function runs.
+// unlist takes that back. A transaction that fails needs no call: its rollback does it, and
+// nothing is listed whenever no function runs.
 func (t *Tx) unlist() error {
 	if !t.listed {
 		return nil
 	}
 	t.listed = false
-	_, err := t.Exec(`DELETE FROM temp.acting`)
-	return err
+	return t.conn.dialect.act(t)
 }

@@ -47,8 +47,6 @@ type writer struct {
 	jobs   chan *job
 	quit   chan struct{}
 	ended  chan struct{}
-
-	sinceCheckpoint int // writes since it last looked whether one is due
 }
 
 // errLostGoroutine answers a function that called runtime.Goexit.
@@ -137,6 +135,13 @@ func errClosed() error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the node is shutting down; nothing was written")
 }
 
+// errUncertain answers a commit whose answer was lost.
+func errUncertain(cause error) error {
+	return schemas.Errorf(schemas.CodeUnavailable,
+		"the connection to the database was lost during the commit; it may have been written").
+		Try("look whether it was, then repeat the call if it was not").Because(cause)
+}
+
 // end waits until the accepted writes are done; false if it still waits for the lock when
 // all their callers have given up.
 func (w *writer) end() bool {
@@ -217,7 +222,9 @@ func (w *writer) commit(first *job) {
 	}
 	if err = nil; held > 0 {
 		if err = w.conn.exec("COMMIT"); err != nil {
-			err = fmt.Errorf("commit: %w", err)
+			if err = fmt.Errorf("commit: %w", err); w.conn.broken() {
+				err = errUncertain(err)
+			}
 		}
 	}
 }
@@ -225,11 +232,11 @@ func (w *writer) commit(first *job) {
 // open opens the writing connection unless it is.
 func (w *writer) open() error {
 	if w.conn == nil {
-		c, err := w.store.connect(context.Background(), w.wait)
+		c, err := w.store.engine.writer(context.Background())
 		if err != nil {
 			return fmt.Errorf("open database: %w", err)
 		}
-		if err := guardOwners(context.Background(), c); err != nil {
+		if err := w.store.engine.guard(context.Background(), c); err != nil {
 			return errors.Join(err, c.close())
 		}
 		w.conn = c
@@ -243,11 +250,15 @@ func (w *writer) open() error {
 func (w *writer) finish(batch []*job, held int, err error) {
 	if err != nil {
 		// An error here can mean SQLite already rolled back; asking again is harmless.
-		if end := w.conn.exec("ROLLBACK"); end != nil && driverCode(end) == 0 {
+		if end := w.rollback(); end != nil && driverCode(end) == 0 {
 			slog.Error("rollback after a failed write", "err", end)
 		}
 	}
 	w.lock.Release()
+	if w.conn != nil && w.conn.broken() {
+		w.conn.close() //nolint:errcheck // it is lost
+		w.conn = nil   // the next write opens another
+	}
 	news := false
 	for _, j := range batch {
 		if err == nil && j.err == nil && j.tx != nil {
@@ -260,47 +271,9 @@ func (w *writer) finish(batch []*job, held int, err error) {
 		runtime.Gosched() // the callers go on first: a write is answered 4 % sooner
 		w.store.news.Notify()
 	}
-	if err == nil {
-		w.checkpoint(held)
+	if err == nil && w.conn != nil {
+		w.store.engine.committed(w.conn, held)
 	}
-}
-
-// Pages of the log: from how many that the database lacks a process copies them after
-// its commit, and from how many in all SQLite does within the commit, so that the log
-// ends. A process looks after every few writes, of which one has some 20 pages.
-const (
-	maxQueued       = 1000
-	maxWALFrames    = 4000
-	checkpointEvery = 8
-)
-
-// checkpoint copies the log into the database when enough of it waits. SQLite would
-// do that within a commit, for milliseconds in which no other process can write and
-// the caller waits; here all are answered and others write meanwhile. A failure
-// loses nothing: SQLite keeps the log, and the next checkpoint copies it.
-func (w *writer) checkpoint(writes int) {
-	if w.sinceCheckpoint += writes; w.sinceCheckpoint < checkpointEvery {
-		return
-	}
-	w.sinceCheckpoint = 0
-	queued, err := w.queued()
-	if err == nil && queued >= maxQueued {
-		err = w.conn.exec("PRAGMA wal_checkpoint(PASSIVE)") // at once if another process is at it
-	}
-	if err != nil {
-		slog.Warn("checkpoint", "err", err)
-	}
-}
-
-// queued is how many pages of the log the database lacks.
-func (w *writer) queued() (int, error) {
-	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
-	if err != nil {
-		return 0, err
-	}
-	var busy, logged, copied int
-	err = s.QueryRowContext(context.Background()).Scan(&busy, &logged, &copied)
-	return logged - copied, err
 }
 
 func answer(batch []*job, err error) {
@@ -319,7 +292,7 @@ func answer(batch []*job, err error) {
 func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error) {
 	begin, undo, keep := "SAVEPOINT job", "ROLLBACK TO job", "RELEASE job"
 	if first {
-		begin, undo, keep = "BEGIN IMMEDIATE", "ROLLBACK", ""
+		begin, undo, keep = w.conn.dialect.begin, "ROLLBACK", ""
 	}
 	if !j.state.CompareAndSwap(queued, begun) {
 		return false, nil // its caller has given up
@@ -327,7 +300,7 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 	if j.err = j.ctx.Err(); j.err != nil {
 		return false, nil
 	}
-	if err := w.conn.exec(begin); err != nil {
+	if err := w.begin(begin, first); err != nil {
 		return false, fmt.Errorf("begin: %w", err)
 	}
 	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
@@ -352,6 +325,29 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 		}
 	}
 	return j.err == nil, nil
+}
+
+// rollback gives the open transaction up; a lost connection has none.
+func (w *writer) rollback() error {
+	if w.conn == nil || w.conn.broken() {
+		return nil
+	}
+	return w.conn.exec("ROLLBACK")
+}
+
+// begin runs the statement that begins a transaction or a savepoint. Before the first one of
+// a transaction a connection that was lost since its last use is replaced.
+func (w *writer) begin(statement string, first bool) error {
+	err := w.conn.exec(statement)
+	if err == nil || !first || !w.conn.broken() {
+		return err
+	}
+	w.conn.close() //nolint:errcheck // it is lost
+	w.conn = nil
+	if err := w.open(); err != nil {
+		return err
+	}
+	return w.conn.exec(statement)
 }
 
 // guard turns a panic of fn into an error: one caller's defect must not stop the writer for all

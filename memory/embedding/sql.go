@@ -9,14 +9,14 @@ const (
 
 	// enqueue puts the next items into the queue; setQueued notes how far.
 	enqueue      = `INSERT INTO embedding_queue(item) SELECT n FROM items WHERE n > ? AND n <= ? ON CONFLICT DO NOTHING`
-	selectNext   = `SELECT coalesce(max(n), 0) FROM (SELECT n FROM items WHERE n > ? ORDER BY n LIMIT ?)`
+	selectNext   = `SELECT coalesce(max(n), 0) FROM (SELECT n FROM items WHERE n > ? ORDER BY n LIMIT ?) AS next`
 	setQueued    = `UPDATE embedding_models SET queued = ? WHERE n = ?`
 	selectBehind = `SELECT EXISTS (SELECT 1 FROM embedding_queue WHERE due_at <= ?1) OR coalesce((SELECT max(n)
 		FROM items), 0) > ?2`
 
 	claimItems = `UPDATE embedding_queue SET claim = ?, due_at = ?, attempts = attempts + 1
 		WHERE item IN (SELECT item FROM embedding_queue WHERE due_at <= ? ORDER BY due_at, item LIMIT ?)`
-	selectClaimed = `SELECT q.item, q.attempts, coalesce(e.model = ?2 AND e.content_hash = i.content_hash, 0)
+	selectClaimed = `SELECT q.item, q.attempts, CASE WHEN e.model = ?2 AND e.content_hash = i.content_hash THEN 1 ELSE 0 END
 		FROM embedding_queue q CROSS JOIN items i ON i.n = q.item LEFT JOIN embeddings e ON e.item = q.item
 		WHERE q.claim = ?1 AND q.claim <> '' ORDER BY q.item`
 	dropClaimed    = `DELETE FROM embedding_queue WHERE claim = ? AND item = ?`
@@ -40,7 +40,7 @@ const (
 	// [scope, the last seq known].
 	selectSigns = `SELECT e.scope, e.seq, e.item, e.bits FROM json_each(?2) s
 		CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = json_extract(s.value, '$[0]')
-		AND e.seq > json_extract(s.value, '$[1]')
+		AND e.seq > CAST(json_extract(s.value, '$[1]') AS BIGINT)
 		ORDER BY e.scope, e.seq`
 
 	selectEmbedded = `SELECT count(*) FROM embeddings WHERE model = ?`

@@ -14,7 +14,7 @@ const (
 	// above tells whether ?1 submitted a task or stands above who did, or is of one of
 	// the groups ?2 and, if its members see their own part alone, runs it.
 	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2))
-		AND (coalesce(json_extract(t.settings, '$.Apart'), 0) = 0
+		AND (coalesce(CAST(json_extract(t.settings, '$.Apart') AS BIGINT), 0) = 0
 			OR t.group_id IN (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin')))
 		OR ?1 IN (WITH RECURSIVE up(id) AS (SELECT t.submitter
 			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
@@ -35,7 +35,7 @@ const (
 		found(n) AS (SELECT t.n FROM down CROSS JOIN tasks t ON t.submitter = down.id AND t.id < ?4
 			UNION SELECT t.n FROM json_each(?2) j CROSS JOIN tasks t ON t.group_id = j.value AND t.group_id <> ''
 			AND t.id < ?4
-			WHERE coalesce(json_extract(t.settings, '$.Apart'), 0) = 0 OR t.group_id IN (SELECT id FROM led))
+			WHERE coalesce(CAST(json_extract(t.settings, '$.Apart') AS BIGINT), 0) = 0 OR t.group_id IN (SELECT id FROM led))
 		SELECT ` + taskColumns + ` FROM found CROSS JOIN tasks t ON t.n = found.n ORDER BY t.id DESC LIMIT ?3`
 
 	insertRound  = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`

@@ -49,18 +49,17 @@ func Read(files fs.FS) ([]Migration, error) {
 	return out, nil
 }
 
-// Up applies what the database lacks of all. c must be in a write transaction that no
-// other process can write beside (INV-MIGRATE); at is its time in UTC microseconds.
-func Up(c Conn, all []Migration, at int64) error {
-	have, err := Version(c)
-	if err != nil {
-		return err
-	}
-	if have > len(all) {
-		return Newer(have, len(all))
+// Up applies what a database of version have lacks of all. c must be in a write transaction
+// that no other process can write beside (INV-MIGRATE); at is its time in UTC microseconds.
+func Up(c Conn, have int, all []Migration, at int64) error {
+	if newest := all[len(all)-1].Version; have > newest {
+		return Newer(have, newest)
 	}
 	ctx := context.Background() // an upgrade that began runs to its end
-	for _, m := range all[have:] {
+	for _, m := range all {
+		if m.Version <= have {
+			continue
+		}
 		if _, err := c.ExecContext(ctx, m.SQL); err != nil {
 			return fmt.Errorf("migration %d %s: %w", m.Version, m.Name, err)
 		}
@@ -79,12 +78,16 @@ func Newer(have, known int) error {
 		Try("install the newer cordelia that wrote it: cordelia version shows this one's")
 }
 
-// Version is the schema version of a database, 0 of an empty one.
+// Version is the schema version of a SQLite database, 0 of an empty one.
 func Version(c Conn) (int, error) {
+	return VersionIf(c, `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'`)
+}
+
+// VersionIf is the schema version of a database; exists counts the tables that hold it.
+func VersionIf(c Conn, exists string) (int, error) {
 	ctx := context.Background()
 	var tables int
-	if err := c.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'`).Scan(
-		&tables); err != nil {
+	if err := c.QueryRowContext(ctx, exists).Scan(&tables); err != nil {
 		return 0, err
 	}
 	if tables == 0 {

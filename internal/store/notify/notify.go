@@ -25,7 +25,7 @@ type Versions interface {
 type Notifier struct {
 	open    func() (Versions, error)
 	every   time.Duration // between polls
-	sockets sockets
+	signals Signals
 
 	mu       sync.Mutex
 	watchers map[chan struct{}]struct{}
@@ -34,10 +34,26 @@ type Notifier struct {
 	quit     chan struct{}
 }
 
+// Signals reach the other processes that use a database.
+type Signals interface {
+	// Listen calls woken for each signal of another process, until Unlisten. Where it fails
+	// the poll remains.
+	Listen(woken func()) error
+	Unlisten()
+	// Send never waits.
+	Send()
+	Close()
+}
+
 // New makes a notifier with its sockets in dir, which polls what open gives.
 func New(dir string, every time.Duration, open func() (Versions, error)) *Notifier {
-	return &Notifier{open: open, every: every, sockets: sockets{dir: dir},
-		watchers: map[chan struct{}]struct{}{}, quit: make(chan struct{})}
+	return With(&sockets{dir: dir}, every, open)
+}
+
+// With is New with other signals.
+func With(s Signals, every time.Duration, open func() (Versions, error)) *Notifier {
+	return &Notifier{open: open, every: every, signals: s, watchers: map[chan struct{}]struct{}{},
+		quit: make(chan struct{})}
 }
 
 // Watch returns a channel that receives after a notification of this or another
@@ -50,7 +66,7 @@ func (n *Notifier) Watch() (woken <-chan struct{}, unsubscribe func()) {
 	n.watchers[ch] = struct{}{}
 	if n.polling == nil && !n.closed {
 		n.polling = make(chan struct{})
-		if err := n.sockets.listen(n.wake); err != nil {
+		if err := n.signals.Listen(n.wake); err != nil {
 			slog.Warn("notify: polling only", "err", err)
 		}
 		go n.poll(n.polling)
@@ -65,7 +81,7 @@ func (n *Notifier) Watch() (woken <-chan struct{}, unsubscribe func()) {
 // Notify wakes all watchers, here and in other processes. It never waits.
 func (n *Notifier) Notify() {
 	n.wake()
-	n.sockets.send()
+	n.signals.Send()
 }
 
 // wake wakes this process's watchers.
@@ -117,7 +133,12 @@ func (n *Notifier) poll(ended chan<- struct{}) {
 				continue
 			}
 		}
-		if v, err := database.Version(); err == nil && v != seen {
+		v, err := database.Version()
+		switch {
+		case err != nil: // a connection may be lost
+			database.Close() //nolint:errcheck // it only read
+			database = nil
+		case v != seen:
 			seen = v
 			n.wake()
 		}
@@ -138,7 +159,7 @@ func (n *Notifier) rest() bool {
 	if len(n.watchers) > 0 || n.closed {
 		return false
 	}
-	n.sockets.unlisten()
+	n.signals.Unlisten()
 	n.polling = nil
 	return true
 }
@@ -150,7 +171,7 @@ func (n *Notifier) Close() {
 	polling := n.polling
 	n.mu.Unlock()
 	close(n.quit)
-	n.sockets.close()
+	n.signals.Close()
 	if polling != nil {
 		<-polling
 	}

@@ -29,7 +29,7 @@ func notifier(t *testing.T, dir string, every time.Duration) (*Notifier, *atomic
 
 func listening(t *testing.T, n *Notifier) int {
 	t.Helper()
-	entries, err := os.ReadDir(n.sockets.place())
+	entries, err := os.ReadDir(n.signals.(*sockets).place())
 	require.NoError(t, err)
 	return len(entries)
 }
@@ -58,7 +58,7 @@ func TestNotifyBySocket(t *testing.T) {
 				hear(t, woken)
 			}
 			left, err := net.ListenUnixgram("unixgram",
-				&net.UnixAddr{Name: filepath.Join(one.sockets.place(), "1.left"), Net: "unixgram"})
+				&net.UnixAddr{Name: filepath.Join(one.signals.(*sockets).place(), "1.left"), Net: "unixgram"})
 			require.NoError(t, err)
 			require.NoError(t, left.Close()) // as the kernel does with a killed process's; the file stays
 			require.Equal(t, 2, listening(t, one))
@@ -125,7 +125,7 @@ func TestWithoutAWatcherItRests(t *testing.T) {
 // A process that does not read its socket, such as a stopped one, costs the sender nothing.
 func TestNotifyNeverWaits(t *testing.T) {
 	n, _ := notifier(t, filepath.Join(t.TempDir(), "n"), time.Hour)
-	place := n.sockets.place()
+	place := n.signals.(*sockets).place()
 	require.NoError(t, os.Mkdir(place, 0o700))
 	deaf, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(place, "1.deaf"), Net: "unixgram"})
 	require.NoError(t, err)

@@ -42,9 +42,9 @@ func (s *sockets) place() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("cordelia-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6])))
 }
 
-// listen opens this process's socket and calls woken for each datagram. Without
+// Listen opens this process's socket and calls woken for each datagram. Without
 // a socket the poll remains.
-func (s *sockets) listen(woken func()) error {
+func (s *sockets) Listen(woken func()) error {
 	dir := s.place()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -81,9 +81,9 @@ func ownedByUs(fi os.FileInfo) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// send sends one byte to every other process, never waiting for any; sockets of
+// Send sends one byte to every other process, never waiting for any; sockets of
 // killed processes are removed.
-func (s *sockets) send() {
+func (s *sockets) Send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	dir := s.place()
@@ -148,8 +148,8 @@ func (s *sockets) refresh(dir string) {
 	}
 }
 
-// unlisten closes this process's socket.
-func (s *sockets) unlisten() {
+// Unlisten closes this process's socket.
+func (s *sockets) Unlisten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own != nil {
@@ -159,8 +159,8 @@ func (s *sockets) unlisten() {
 	}
 }
 
-func (s *sockets) close() {
-	s.unlisten()
+func (s *sockets) Close() {
+	s.Unlisten()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opened {

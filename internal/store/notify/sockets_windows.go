@@ -3,7 +3,7 @@ package notify
 // sockets: Windows has no unix datagrams; listening processes poll.
 type sockets struct{ dir string }
 
-func (s *sockets) listen(func()) error { return nil }
-func (s *sockets) send()               {}
-func (s *sockets) unlisten()           {}
-func (s *sockets) close()              {}
+func (s *sockets) Listen(func()) error { return nil }
+func (s *sockets) Send()               {}
+func (s *sockets) Unlisten()           {}
+func (s *sockets) Close()              {}

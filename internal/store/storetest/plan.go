@@ -16,8 +16,13 @@ import (
 // index of one: lists given to it and what it names in small it may walk.
 func NoScans(t *testing.T, s *store.Store, small []string, queries ...string) {
 	t.Helper()
+	if onServer(s) {
+		t.Skip("these are SQLite's plans")
+	}
 	for _, q := range queries {
-		for _, step := range plan(t, s, q) {
+		steps := plan(t, s, q)
+		small := append(slices.Clone(small), subqueries(steps)...)
+		for _, step := range steps {
 			table, scans := strings.CutPrefix(step, "SCAN ")
 			table, rest, _ := strings.Cut(table, " ")
 			walks := scans && !strings.HasPrefix(table, "(") && !strings.HasPrefix(rest, "VIRTUAL TABLE") &&
@@ -25,6 +30,18 @@ func NoScans(t *testing.T, s *store.Store, small []string, queries ...string) {
 			require.False(t, walks || strings.Contains(step, "AUTOMATIC"), "%s\n%s", step, q)
 		}
 	}
+}
+
+// subqueries are the names of those whose result the query walks, not a table.
+func subqueries(steps []string) (names []string) {
+	for _, step := range steps {
+		for _, made := range []string{"CO-ROUTINE ", "MATERIALIZE "} {
+			if name, ok := strings.CutPrefix(step, made); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // plan is what the engine means to do for a query.

@@ -1,0 +1,45 @@
+package store
+
+import (
+	"context"
+
+	"cordelia/internal/store/migrate"
+)
+
+// engine is the database that a Store keeps its state in: a SQLite file (file) or a
+// PostgreSQL server's database (server). Nothing above this package knows which.
+type engine interface {
+	// reader opens a connection that cannot write.
+	reader(ctx context.Context) (*conn, error)
+	// writer opens the connection for writing.
+	writer(ctx context.Context) (*conn, error)
+	// guard arms INV-SOVEREIGN on the writing connection, once there is a schema.
+	guard(ctx context.Context, c *conn) error
+	// inspect refuses a database that cannot hold the state safely.
+	inspect(c *conn) error
+	// schema is the version of the newest migration in the database, 0 if it is empty.
+	schema(c *conn) (int, error)
+	// migrations are all that this binary knows.
+	migrations() ([]migrate.Migration, error)
+	// lock is held while this process writes.
+	lock() writeLock
+	// committed runs after a commit of so many writes, when all callers have their answer.
+	committed(c *conn, writes int)
+	notifier() notifier
+	// process names this process's use of the database; ended asks about another's.
+	process() (string, error)
+	ended(process string) bool
+	close() error
+}
+
+// dialect is what an engine says in its own words.
+type dialect struct {
+	begin, read string // the statements that begin a write transaction and a read
+	data        string // the query for a number that moves with other connections' commits
+	shrink      string // gives back memory, "" if there is nothing to give back
+	// act names the owners whose sovereign rows the transaction may change; none ends it.
+	act func(t *Tx) error
+	// version numbers what a connection last read; nil if the engine cannot say.
+	version func(c *conn) (uint32, error)
+	broken  func(driver any) bool // whether a connection is lost for good; nil = never
+}

@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"cordelia/schemas"
+)
+
+// Oldest is the first release of PostgreSQL that is tested.
+const Oldest = 15
+
+// Connector opens connections to one database, of one kind: reading or writing.
+type Connector struct{ config *pgconn.Config }
+
+// Kind of a connection.
+type Kind struct {
+	ReadOnly bool
+	Wait     time.Duration // for a lock, 0 = without limit
+	Relaxed  bool          // a commit is acknowledged before it is on disk
+}
+
+// NewConnector reads a connection string (postgres://… or key=value). Passwords come from
+// PGPASSFILE, a service file or the string; an error never shows it.
+func NewConnector(url string, kind Kind) (*Connector, error) {
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		return nil, schemas.Invalidf("the database's address cannot be read").
+			Try("write it as postgres://user@host:5432/database").Because(errors.New("parse connection string"))
+	}
+	set := config.RuntimeParams
+	set["application_name"] = "cordelia"
+	if kind.ReadOnly {
+		set["default_transaction_read_only"] = "on"
+	}
+	if kind.Wait > 0 {
+		set["lock_timeout"] = strconv.FormatInt(kind.Wait.Milliseconds(), 10)
+	}
+	if kind.Relaxed {
+		set["synchronous_commit"] = "off"
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { // cancels, and keeps the connection
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 5 * time.Second}
+	}
+	return &Connector{config}, nil
+}
+
+// Connect implements driver.Connector.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	pg, err := c.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{pg: pg, statements: map[string]*pgconn.StatementDescription{}}, nil
+}
+
+// Dial opens a connection and checks the server.
+func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, c.config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	if err := inspect(pg); err != nil {
+		pg.Close(context.Background()) //nolint:errcheck // the first error tells
+		return nil, err
+	}
+	return pg, nil
+}
+
+// inspect refuses a server that this package is not for.
+func inspect(pg *pgconn.PgConn) error {
+	var major int
+	if _, err := fmt.Sscanf(pg.ParameterStatus("server_version"), "%d", &major); err == nil && major < Oldest {
+		return schemas.Errorf(schemas.CodeUnavailable, "the server is PostgreSQL %d; cordelia needs %d or newer", major,
+			Oldest).Try("upgrade the database server")
+	}
+	if encoding := pg.ParameterStatus("server_encoding"); encoding != "UTF8" {
+		return schemas.Errorf(schemas.CodeUnavailable, "the database's encoding is %s; cordelia needs UTF8", encoding).
+			Try("make a database for it: createdb -E UTF8 -T template0 cordelia")
+	}
+	return nil
+}
+
+// Driver implements driver.Connector.
+func (c *Connector) Driver() driver.Driver { return opener{} }
+
+// opener is the driver that nothing is opened by: the store uses a Connector.
+type opener struct{}
+
+// Open implements driver.Driver.
+func (opener) Open(string) (driver.Conn, error) {
+	return nil, errors.New("postgres: open by a connector")
+}

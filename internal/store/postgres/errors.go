@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Fault is what kind of error a statement met.
+type Fault int
+
+const (
+	Other    Fault = iota
+	Unique         // a UNIQUE or PRIMARY KEY constraint
+	Busy           // a lock was held for too long, or the server has no connection left
+	Full           // its disk
+	ReadOnly       // a standby, or the role may not write
+	Lost           // the connection, or the server is starting or stopping
+	Damaged        // its data
+	Foreign        // not an error of PostgreSQL
+)
+
+// FaultOf is the kind of err.
+func FaultOf(err error) Fault {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		var connecting *pgconn.ConnectError
+		if errors.As(err, &connecting) {
+			return Lost
+		}
+		return Foreign
+	}
+	switch pg.Code {
+	case "23505":
+		return Unique
+	case "55P03", "40P01", "53300", "57014":
+		return Busy
+	case "53100":
+		return Full
+	case "25006", "42501":
+		return ReadOnly
+	case "57P01", "57P02", "57P03":
+		return Lost
+	case "XX001", "XX002":
+		return Damaged
+	}
+	return Other
+}

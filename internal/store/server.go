@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"cordelia/internal/store/migrate"
+	"cordelia/internal/store/notify"
+	"cordelia/internal/store/postgres"
+	"cordelia/schemas"
+)
+
+// server is the engine PostgreSQL: a database that the processes of many machines share.
+//
+// Its write transactions begin with a lock of the whole database, so that writers are serial
+// across nodes as they are across the processes that share a file: what a write transaction
+// has read holds until it commits. Reads take no lock.
+type server struct {
+	rw, ro *sql.DB
+	dial   *postgres.Connector
+	living *postgres.Living
+}
+
+// serverPoll is how often a watching node looks for commits whose notification was lost.
+const serverPoll = time.Second
+
+// writeKey is the advisory lock that a write transaction takes: "cordelia" in letters.
+const writeKey = "7165071307693648225"
+
+// serverDialect is PostgreSQL's way to say it. The lock comes first, so that every statement
+// behind it sees what the transaction before committed.
+var serverDialect = dialect{
+	begin:  "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(" + writeKey + ")",
+	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	data:   "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+	act:    actBySetting,
+	broken: postgres.Broken,
+}
+
+// newServer reads the address; the first connection is made when it is needed.
+func newServer(o Options) (engine, error) {
+	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	write, err := postgres.NewConnector(o.URL, postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed})
+	if err != nil {
+		return nil, err
+	}
+	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dial: write, living: postgres.NewLiving(write)}, nil
+}
+
+func (s *server) reader(ctx context.Context) (*conn, error) {
+	return newConn(ctx, s.ro, &serverDialect)
+}
+
+func (s *server) writer(ctx context.Context) (*conn, error) {
+	return newConn(ctx, s.rw, &serverDialect)
+}
+
+// guard does nothing: the triggers are part of the schema.
+func (s *server) guard(context.Context, *conn) error { return nil }
+
+// inspect does nothing: each connection is inspected when it is made.
+func (s *server) inspect(*conn) error { return nil }
+
+func (s *server) schema(c *conn) (int, error) {
+	return migrate.VersionIf(c.c, `SELECT count(to_regclass('schema_version'))`)
+}
+
+func (s *server) migrations() ([]migrate.Migration, error) { return postgres.Migrations() }
+
+func (s *server) lock() writeLock { return noLock{} }
+
+func (s *server) committed(*conn, int) {}
+
+func (s *server) notifier() notifier {
+	return notify.With(postgres.NewSignals(s.dial), serverPoll, func() (notify.Versions, error) { return openVersions(s) })
+}
+
+func (s *server) process() (string, error) { return s.living.Own() }
+
+func (s *server) ended(process string) bool { return s.living.Ended(process) }
+
+func (s *server) close() error {
+	s.living.Close()
+	return errors.Join(s.ro.Close(), s.rw.Close())
+}
+
+// noLock stands for the lock that BEGIN takes.
+type noLock struct{}
+
+func (noLock) Take() error  { return nil }
+func (noLock) Release()     {}
+func (noLock) Close() error { return nil }
+
+// actBySetting names the owners in a setting that ends with the transaction: a session's
+// would be handed on with its connection.
+func actBySetting(t *Tx) error {
+	var owners []string
+	if t.listed {
+		for _, o := range t.acting {
+			owners = append(owners, string(o))
+		}
+	}
+	_, err := t.Exec(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(owners, " "))
+	return err
+}
+
+// errServerCopies refuses what only a file has.
+func errServerCopies() error {
+	return schemas.Errorf(schemas.CodeUnavailable, "the state is in a PostgreSQL database, which cordelia does not copy").
+		Try("use pg_dump, and pg_restore into an empty database")
+}

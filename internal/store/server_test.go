@@ -1,0 +1,186 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
+	"cordelia/schemas"
+)
+
+// patience is how long something that must happen may take.
+const patience = 20 * time.Second
+
+func openServer(t *testing.T, name string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, storetest.Server(t), name)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// lines are the rows of a query of texts.
+func lines(t *testing.T, s *store.Store, query string) (out []string) {
+	t.Helper()
+	require.NoError(t, s.Read(t.Context(), func(tx *store.Tx) error {
+		rows, err := tx.Query(query)
+		out, err = store.Collect(rows, err, func(r *sql.Rows) (line string, err error) { return line, r.Scan(&line) })
+		return err
+	}))
+	slices.Sort(out)
+	return out
+}
+
+// Both engines have the same tables, columns and indexes; of the full-text index each its own.
+func TestTheSchemasAreEqual(t *testing.T) {
+	server := openServer(t, t.Name())
+	file, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db")})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+
+	require.Equal(t, lines(t, file, `SELECT t.name || '.' || c.name || ' ' || c.type || ' ' ||
+			CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 'needed' ELSE '' END || ' ' || coalesce(c.dflt_value, '')
+			FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`),
+		lines(t, server, `SELECT c.table_name || '.' || c.column_name || ' ' ||
+			CASE c.data_type WHEN 'bigint' THEN 'INTEGER' WHEN 'bytea' THEN 'BLOB'
+			WHEN 'double precision' THEN 'REAL' ELSE 'TEXT' END || ' ' ||
+			CASE c.is_nullable WHEN 'NO' THEN 'needed' ELSE '' END || ' ' ||
+			coalesce(replace(replace(c.column_default, '::text', ''), '''-1''::integer', '-1'), '')
+			FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.table_name <> 'items_fts'`))
+	require.Equal(t, lines(t, file, `SELECT tbl_name || ' ' || name ||
+			CASE WHEN sql LIKE '%UNIQUE%' THEN ' unique' ELSE '' END
+			FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`),
+		lines(t, server, `SELECT tablename || ' ' || indexname ||
+			CASE WHEN indexdef LIKE '%UNIQUE%' THEN ' unique' ELSE '' END
+			FROM pg_indexes WHERE schemaname = current_schema()
+			AND indexname NOT LIKE '%\_pkey' AND indexname NOT LIKE '%\_key'
+			AND tablename <> 'items_fts'`))
+	triggers := lines(t, server, `SELECT DISTINCT event_object_table || ' ' || event_manipulation
+		FROM information_schema.triggers WHERE trigger_schema = current_schema()`)
+	for _, line := range lines(t, file, `SELECT tbl_name || ' ' || CASE WHEN sql LIKE '%DELETE ON%' THEN 'DELETE'
+			WHEN sql LIKE '%INSERT ON%' THEN 'INSERT' ELSE 'UPDATE' END FROM sqlite_schema WHERE type = 'trigger'`) {
+		require.Contains(t, triggers, line)
+	}
+}
+
+// Nodes that open an empty database at once make its schema once.
+func TestNodesMigrateOnce(t *testing.T) {
+	server := storetest.Server(t)
+	empty := storetest.Empty(t, server, t.Name())
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := store.Open(t.Context(), store.Options{URL: empty})
+			if err == nil {
+				err = s.Close()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	s, err := store.Open(t.Context(), store.Options{URL: empty})
+	require.NoError(t, err)
+	defer s.Close() //nolint:errcheck // only a test
+	require.Equal(t, []string{"functions", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
+}
+
+// Two nodes count one row up: what a transaction has read holds until it commits.
+func TestNodesWriteOneAfterTheOther(t *testing.T) {
+	const writers, rounds = 4, 25
+	nodes := []*store.Store{openServer(t, t.Name()), openServer(t, t.Name())}
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			for range rounds {
+				if err := nodes[i%2].Write(context.Background(), func(tx *store.Tx) error {
+					var v int
+					if err := tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(&v); err != nil {
+						return err
+					}
+					_, err := tx.Exec(`UPDATE counters SET value = ? WHERE name = 'epoch'`, v+1)
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, []string{fmt.Sprint(1 + writers*rounds)},
+		lines(t, nodes[1], `SELECT CAST(value AS TEXT) FROM counters WHERE name = 'epoch'`))
+}
+
+// A commit of one node wakes another, and a process that ended is told from one that lives.
+func TestNodesHearOfEachOther(t *testing.T) {
+	one, two := openServer(t, t.Name()), openServer(t, t.Name())
+	woken, end := two.Watch()
+	defer end()
+	for i := range 3 {
+		require.NoError(t, one.Write(t.Context(), func(tx *store.Tx) error {
+			tx.Notify()
+			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, '')`, fmt.Sprint(i))
+			return err
+		}))
+		select {
+		case <-woken:
+		case <-time.After(patience):
+			require.FailNow(t, "not woken")
+		}
+	}
+	name, err := one.Process()
+	require.NoError(t, err)
+	require.False(t, one.Ended(name))
+	require.False(t, two.Ended(name))
+	require.NoError(t, one.Close())
+	require.Eventually(t, func() bool { return two.Ended(name) }, patience, patience/200)
+}
+
+// Lost connections are made anew: the next call finds the database again.
+func TestConnectionsComeBack(t *testing.T) {
+	s := openServer(t, t.Name())
+	put := func(name string) error {
+		return s.Write(context.Background(), func(tx *store.Tx) error {
+			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, '')`, name)
+			return err
+		})
+	}
+	for i := range 3 {
+		require.NoError(t, put(fmt.Sprint(i)))
+		require.Len(t, lines(t, s, `SELECT name FROM node`), i+1)
+		storetest.Cut(t, storetest.Server(t), t.Name())
+	}
+}
+
+// The password of an address is in no error.
+func TestErrorsShowNoPassword(t *testing.T) {
+	for _, address := range []string{"postgres://ann:hunter2@127.0.0.1:1/x?connect_timeout=1",
+		"postgres://ann:hunter2@:bad:/"} {
+		_, err := store.Open(t.Context(), store.Options{URL: address})
+		require.Error(t, err)
+		for ; err != nil; err = unwrap(err) {
+			require.False(t, strings.Contains(err.Error(), "hunter2"), err.Error())
+		}
+	}
+	_, err := store.Open(t.Context(), store.Options{URL: "postgres://ann@127.0.0.1:1/x?connect_timeout=1"})
+	require.ErrorIs(t, err, schemas.ErrUnavailable)
+}
+
+func unwrap(err error) error {
+	if u, ok := err.(interface{ Unwrap() error }); ok {
+		return u.Unwrap()
+	}
+	return nil
+}
