@@ -165,8 +165,8 @@ func (n *warmNode) meet(who schemas.EntityID, others ...schemas.EntityID) (part 
 	n.t.Helper()
 	n.sql(`INSERT INTO groups(id, kind, owner_id, created_at) VALUES ('meeting', 'normal', ?, 0)`, who)
 	for _, id := range append(others, who) {
-		n.sql(`INSERT OR IGNORE INTO members(group_id, entity_id, role, added_by, joined_at)
-			VALUES ('meeting', ?, 'member', ?, 0)`, id, who)
+		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at)
+			VALUES ('meeting', ?, 'member', ?, 0) ON CONFLICT DO NOTHING`, id, who)
 	}
 	return func() {
 		n.sql(`DELETE FROM members WHERE group_id = 'meeting'`)

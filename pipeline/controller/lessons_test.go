@@ -70,7 +70,7 @@ func (n *node) passTask(intent, how, command string) (id string) {
 func (n *node) lessons() []string {
 	n.Helper()
 	raw := one[string](n, `SELECT json_group_array(id) FROM (SELECT i.id FROM lessons l JOIN items i ON i.n = l.item
-		WHERE i.deleted_at = 0 ORDER BY l.item DESC)`)
+		WHERE i.deleted_at = 0 ORDER BY l.item DESC) AS lessons`)
 	var ids []string
 	require.NoError(n, json.Unmarshal([]byte(raw), &ids))
 	return ids
