@@ -161,7 +161,7 @@ const (
 			FROM json_each(?1) j`
 	// selectOldest is the oldest of the newest ?2 matches.
 	selectOldest = `SELECT coalesce(min(n), 0) FROM (SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1
-		ORDER BY rowid DESC LIMIT ?2)`
+		ORDER BY rowid DESC LIMIT ?2) AS near`
 	// selectPostings lists the newest ?2 matches of each probe.
 	selectPostings = `SELECT j.key, (SELECT coalesce(group_concat(m.n), '') FROM (
 			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2) m)
