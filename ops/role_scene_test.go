@@ -56,7 +56,8 @@ func TestInheritanceIsBoundedAndCompounds(t *testing.T) {
 	bdr := f.Caller("bdr-apac")
 	require.Equal(t, 20, f.Number(`SELECT count(*) FROM items WHERE owner = ? AND confidence = 350
 		AND data LIKE '%"inherited"%'`, bdr.Entity))
-	out = f.Must(bdr, "role_spawn", map[string]any{"template": "bdr", "params": map[string]any{"territory": "APAC region"}})
+	out = f.Must(bdr, "role_spawn", map[string]any{"template": "bdr",
+		"params": map[string]any{"territory": "APAC region"}})
 	require.Positive(t, out["inherited"])
 	require.Equal(t, int(out["inherited"].(float64)), f.Number(`SELECT count(*) FROM items WHERE owner = ? AND
 		confidence = 245`, f.Caller("bdr-apac-region").Entity))
