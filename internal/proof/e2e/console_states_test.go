@@ -103,7 +103,8 @@ func TestThePagesWorkWithoutScript(t *testing.T) {
 	p.run(emulation.SetScriptExecutionDisabled(true))
 	p.open("review")
 	p.run(chromedp.Click(`main article h3 a`), chromedp.WaitVisible(`button[value="reject"]`),
-		chromedp.Click(`button[value="reject"]`), chromedp.WaitVisible(`h1`))
+		chromedp.Click(`button[value="reject"]`), chromedp.WaitNotPresent(`button[value="reject"]`),
+		chromedp.WaitVisible(`h1`))
 	p.run(emulation.SetScriptExecutionDisabled(false))
 	p.open("review")
 	p.says("Nothing waits for you.")
