@@ -80,13 +80,13 @@ func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
 			return unauthenticated("the key of this process has been replaced")
 		}
 		return nil
-	case ByToken:
+	case ByToken, ByPages:
 		var id schemas.EntityID
 		var seq int
 		var issued, expires int64
 		err := tx.LookupRow(selectToken, p.TokenHash).Scan(&id, &seq, &issued, &expires)
 		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq ||
-			tx.Micros() >= expires || issued > tx.Micros()+ClockSlack.Microseconds()) {
+			p.Method == ByPages && !e.Human || tx.Micros() >= expires || issued > tx.Micros()+ClockSlack.Microseconds()) {
 			return unauthenticated("the bearer token is not valid or has expired")
 		}
 		return err

@@ -11,8 +11,13 @@ const (
 	ByKey   Method = "key"   // this process holds the agent's key
 	ByToken Method = "token" // a bearer token, for this one request
 	ByHuman Method = "human" // the human's key, at the command line
+	ByPages Method = "pages" // a session of the pages, which the human's key opened
 	ByNode  Method = "node"  // the node's own routine
 )
+
+// Reads reports whether a person reads the answers and decides, rather than a program that
+// holds what proves who they are.
+func (p Principal) Reads() bool { return p.Method == ByHuman || p.Method == ByPages }
 
 // Principal is a proven identity. It comes from a process's key or a request's
 // token, never from a tool argument, a session id or a handle.
@@ -20,7 +25,7 @@ type Principal struct {
 	Entity    schemas.EntityID
 	Method    Method
 	KeySeq    int    // generation of the key that was proven; a rotation ends it
-	TokenHash []byte // for ByToken
+	TokenHash []byte // for ByToken and ByPages
 	Session   string // the client's session, for provenance only
 	// Within is the agent in whose session Entity works as a sub-agent, "" if in its own.
 	Within schemas.EntityID

@@ -24,7 +24,7 @@ type pace struct {
 // slowed refuses a call that comes too early after many that were refused or not valid.
 // A person is not slowed. A caller that does not wait comes nearer to its suspension.
 func (m *meter) slowed(p Principal, now time.Time) error {
-	if p.Method == ByNode || p.Method == ByHuman {
+	if p.Method == ByNode || p.Reads() {
 		return nil
 	}
 	m.mu.Lock()

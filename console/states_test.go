@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/ops/opstest"
 )
 
 // An empty house has every page, and each says what to do next.
@@ -141,4 +143,27 @@ func TestTheButtonsOfAnAgentWork(t *testing.T) {
 	}
 	status, _, _ := b.post("agents/hand/move", map[string][]string{"action": {"remove"}})
 	require.Equal(t, http.StatusBadRequest, status)
+}
+
+// A person is the judge of what they read: what they write on a page is theirs also after they
+// looked at second-hand words. Of an agent that read the same, and of a program with a token of
+// the person's, it is external.
+func TestReadingPagesMarksNoPerson(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	rumour := b.written(map[string]any{"type": "learning", "source": "external", "data": map[string]any{
+		"type": "insight", "content": "somebody says that the harbour burns"}})
+	require.Contains(t, b.page("memory/"+rumour), "burns")
+	require.Contains(t, b.page("memory?as=claude-code&q=harbour"), "burns")
+	require.Zero(t, b.Number(`SELECT count(*) FROM tainted_sessions`))
+	mine := b.Must(b.Person(), "memory_write_warm", opstest.Note("the harbour is quiet"))["id"].(string)
+	status, body, _ := b.post("memory/"+mine+"/write", map[string][]string{"how": {"edit"}, "version": {"1"},
+		"data": {`{"type": "insight", "content": "the harbour is calm"}`}})
+	require.Equal(t, http.StatusSeeOther, status, body)
+	page := b.page("memory/" + mine)
+	require.Contains(t, page, "calm")
+	require.NotContains(t, page, "words from outside")
+
+	b.Must(b.Lead, "memory_read_warm", map[string]any{"ids": []string{rumour}})
+	require.Contains(t, b.page("memory/"+b.written(opstest.Note("the harbour may burn"))), "words from outside")
 }

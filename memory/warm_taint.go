@@ -29,7 +29,7 @@ func (r *row) secondHand() bool {
 }
 
 // byPerson reports whether a person acts, as themselves or as an agent of theirs.
-func byPerson(g access.Grant) bool { return g.Principal().Method == access.ByHuman }
+func byPerson(g access.Grant) bool { return g.Principal().Reads() }
 
 // Taint marks the session of who as one that was shown second-hand words. The
 // caller keeps itself from doing so at every read. It ends with the session: with

@@ -71,7 +71,7 @@ func (n *Node) ConsoleSession(ctx context.Context, session string) (p access.Pri
 	}
 	if err = n.Look(ctx, "console_session", func(g access.Grant) (err error) {
 		if p, err = agents.FindToken(g, token, consoleAudience); err == nil {
-			name = g.NameOf(p.Entity)
+			name, p.Method = g.NameOf(p.Entity), access.ByPages
 		}
 		return err
 	}); err != nil {

@@ -22,7 +22,7 @@ func (c *Call) reader() reader { return reader{c.Caller.Entity, c.Caller.Session
 // words: in the database once, because a read must not become a durable write.
 // This process keeps the mark also where it cannot be written, as on a full disk.
 func (c *Call) shown(ctx context.Context, secondHand bool) {
-	if !secondHand || c.Caller.Method == access.ByHuman {
+	if !secondHand || c.Caller.Reads() {
 		return
 	}
 	if _, known := c.on.tainted.LoadOrStore(c.reader(), true); known {
@@ -46,7 +46,7 @@ func (c *Call) tainted() bool {
 // an event from outside.
 func (c *Call) markOutside(g access.Grant, workID string) error {
 	outside, err := roles.FromOutside(g, workID)
-	if err != nil || !outside || c.Caller.Method == access.ByHuman {
+	if err != nil || !outside || c.Caller.Reads() {
 		return err
 	}
 	c.on.tainted.Store(c.reader(), true)
