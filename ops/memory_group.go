@@ -77,7 +77,8 @@ func (o MemoryGroupOut) Text() string {
 		groups = append(groups, *o.Group)
 	}
 	for _, g := range groups {
-		list = append(list, words(", ", fmt.Sprintf("%s: you are %s", g.ID, g.Role), "owner "+o.who.of(g.Owner),
+		list = append(list, words(", ", fmt.Sprintf("%s: you are %s", g.ID, g.Role),
+			when(g.Role != access.RoleOwner, "owner %s", o.who.of(g.Owner)),
 			when(o.Group == nil, "%s", schemas.Count(g.Size, "member", "members")),
 			when(g.Emcon, "emcon: writes are blocked"), when(g.Description != "", "“%s”", Line(g.Description))))
 	}
