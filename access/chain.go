@@ -34,7 +34,7 @@ type entity struct {
 type chain struct {
 	entities []entity
 	links    []ChainLink
-	tiers    []Tiering // of the chain's own entity
+	tiers    [][]Tiering // of each entity, nil for a person
 	facts    sync.Map  // see Fact
 }
 
@@ -48,42 +48,62 @@ type Tiering struct {
 	Ranks    schemas.Tier // what the agent's words rank by in a search; "" = Tier
 }
 
-// tier gives the tier of the chain's own entity at a moment, for memory of owner: the lower of
-// the owner's tier and the human's, so that no owner's verdicts overrule the human's. Tiers are
-// loaded with the chain, so that no caller can learn from the time of a call whether there is a
-// tier.
-func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
-	return c.lowest(owner, now, func(t Tiering) schemas.Tier { return t.Tier })
+// tier gives the tier of the chain's own entity at a moment, for memory of owner, and whose it is.
+// An agent is trusted no more than each agent above it that is below Medium: what proved
+// unreliable gains nothing through the agents it made. Tiers are loaded with the chain, so that no
+// caller can learn from the time of a call whether there is a tier.
+func (c *chain) tier(owner schemas.EntityID, now int64) (inForce schemas.Tier, whose schemas.EntityID) {
+	own := len(c.entities) - 1
+	inForce, whose = c.lowest(own, owner, now, Tiering.tier), c.entities[own].ID
+	for at := range own {
+		above := c.lowest(at, owner, now, Tiering.tier)
+		if !c.entities[at].Human && below(above, schemas.Medium) && below(above, inForce) {
+			inForce, whose = above, c.entities[at].ID
+		}
+	}
+	return inForce, whose
 }
 
 // ranks is the tier that the words of the chain's own entity rank by.
 func (c *chain) ranks(owner schemas.EntityID, now int64) schemas.Tier {
-	return c.lowest(owner, now, func(t Tiering) schemas.Tier { return cmp.Or(t.Ranks, t.Tier) })
+	return c.lowest(len(c.entities)-1, owner, now, Tiering.ranks)
 }
 
-func (c *chain) lowest(owner schemas.EntityID, now int64, of func(Tiering) schemas.Tier) schemas.Tier {
-	inForce, known := c.tierFor(c.root(), now, of)
+// lowest is the lower of the owner's tier of an entity and the human's, so that no owner's
+// verdicts overrule the human's.
+func (c *chain) lowest(at int, owner schemas.EntityID, now int64, of func(Tiering) schemas.Tier) schemas.Tier {
+	inForce, known := c.tierFor(at, c.root(), now, of)
 	if !known {
-		if inForce = schemas.Medium; c.self().Foreign {
+		if inForce = schemas.Medium; c.entities[at].Foreign {
 			inForce = schemas.Low
 		}
 	}
-	theirs, known := c.tierFor(owner, now, of)
-	if known && slices.Index(schemas.Tiers(), theirs) < slices.Index(schemas.Tiers(), inForce) {
+	if theirs, known := c.tierFor(at, owner, now, of); known && below(theirs, inForce) {
 		return theirs
 	}
 	return inForce
 }
 
-// tierFor is the tier in the eyes of one observer, if it has an opinion.
-func (c *chain) tierFor(observer schemas.EntityID, now int64,
+// tierFor is the tier of an entity in the eyes of one observer, if it has an opinion.
+func (c *chain) tierFor(at int, observer schemas.EntityID, now int64,
 	of func(Tiering) schemas.Tier) (tier schemas.Tier, known bool) {
-	for _, t := range c.tiers {
+	if c.tiers == nil {
+		return "", false
+	}
+	for _, t := range c.tiers[at] {
 		if t.Observer == observer && (t.From <= now || !known) {
 			tier, known = of(t), true
 		}
 	}
 	return tier, known
+}
+
+func (t Tiering) tier() schemas.Tier  { return t.Tier }
+func (t Tiering) ranks() schemas.Tier { return cmp.Or(t.Ranks, t.Tier) }
+
+// below reports whether a is a lower tier than b. One that is not known is the lowest.
+func below(a, b schemas.Tier) bool {
+	return slices.Index(schemas.Tiers(), a) < slices.Index(schemas.Tiers(), b)
 }
 
 func (c *chain) self() *entity          { return &c.entities[len(c.entities)-1] }
@@ -125,6 +145,20 @@ func loadChain(tx *store.Tx, id schemas.EntityID) (*chain, error) {
 		return nil, nil
 	}
 	return newChain(entities), nil
+}
+
+// readTiers fills in the tiers of a chain's agents.
+func (c *chain) readTiers(tx *store.Tx, of func(*store.Tx, schemas.EntityID) ([]Tiering, error)) (err error) {
+	c.tiers = make([][]Tiering, len(c.entities))
+	for i, e := range c.entities {
+		if e.Human {
+			continue
+		}
+		if c.tiers[i], err = of(tx, e.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TopOf gives the agent directly under a person that id is or is below; a person is
@@ -194,8 +228,8 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	if err != nil || loaded == nil {
 		return nil, epoch, err
 	}
-	if c.tiersOf != nil && !loaded.self().Human {
-		if loaded.tiers, err = c.tiersOf(tx, id); err != nil {
+	if c.tiersOf != nil {
+		if err := loaded.readTiers(tx, c.tiersOf); err != nil {
 			return nil, epoch, err
 		}
 	}

@@ -260,8 +260,22 @@ func defaults(t schemas.AgentType, tier schemas.Tier, grants schemas.Grants, d d
 	return false
 }
 
-// trusted is the lower tier of p for the owner of what it touches and for its person.
+// trusted is the lower tier of p for the owner of what it touches and for its person, or
+// that of an agent above it that is lower, if that is below medium.
 func (p *place) trusted(owner *place) schemas.Tier {
+	tier := p.lower(owner)
+	line := p.line()
+	for _, above := range line[:len(line)-1] {
+		switch theirs := above.lower(owner); {
+		case above.human():
+		case theirs == "", theirs == "untrusted" && tier != "", theirs == "low" && (tier == "medium" || tier == "high"):
+			tier = theirs
+		}
+	}
+	return tier
+}
+
+func (p *place) lower(owner *place) schemas.Tier {
 	tier := p.opinions[p.line()[0].id]
 	if tier == "" {
 		tier = "medium"

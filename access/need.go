@@ -96,7 +96,7 @@ func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
 	if n.Layer == schemas.L2 && n.Visibility == schemas.Private && !op.Own && n.Owner != self.Parent {
 		return "private:" + string(self.ID), nil // only the grantor's private memory can be granted
 	}
-	tier := g.decision.actor.tier(n.Owner, g.tx.Micros())
+	tier, _ := g.decision.actor.tier(n.Owner, g.tx.Micros())
 	row := RowFor(self.Type, tier)
 	if !MatrixAllows(row, tier, Question{Operation: op, Grants: self.Grants}) {
 		return fmt.Sprintf("matrix:%s:%s", row, tier), nil
@@ -123,7 +123,7 @@ func (g Grant) MayPropose(id schemas.GroupID) (bool, error) {
 		return false, nil
 	}
 	self := g.g.decision.actor.self()
-	tier := g.g.decision.actor.tier(owner, now)
+	tier, _ := g.g.decision.actor.tier(owner, now)
 	return MatrixProposes(RowFor(self.Type, tier), tier, Question{Operation: op, Grants: self.Grants}), nil
 }
 
@@ -299,7 +299,7 @@ func (g Grant) wayOut(reason string) string {
 	if reason != "matrix" {
 		return "write to your own memory, or ask the parent for the right with agent_capabilities"
 	}
-	tier, err := g.TierOf(g.Actor(), g.Root())
+	tier, _, err := g.TierOf(g.Actor(), g.Root())
 	switch {
 	case err == nil && tier == schemas.Low:
 		return "your accuracy is rated low: what you write anew to a group with memory_write_warm waits as a " +

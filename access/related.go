@@ -63,14 +63,16 @@ func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
 	}), nil
 }
 
-// TierOf is how reliable id proved where owner owns the memory: the lower of the
-// owner's tier, if it has an opinion, and that of the human above id.
-func (g Grant) TierOf(id, owner schemas.EntityID) (schemas.Tier, error) {
+// TierOf is how reliable id proved where owner owns the memory: the lower of the owner's tier, if
+// it has an opinion, and that of the human above id. Where an agent above id proved less reliable,
+// its tier counts; whose is the agent that the tier is of.
+func (g Grant) TierOf(id, owner schemas.EntityID) (tier schemas.Tier, whose schemas.EntityID, err error) {
 	c, err := g.chainOf(id)
 	if err != nil || c == nil {
-		return schemas.Untrusted, err
+		return schemas.Untrusted, id, err
 	}
-	return c.tier(owner, g.g.tx.Micros()), nil
+	tier, whose = c.tier(owner, g.g.tx.Micros())
+	return tier, whose, nil
 }
 
 // RanksOf is what the words of id rank by where owner reads them: as TierOf, from

@@ -141,7 +141,7 @@ func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, erro
 		return false, err
 	}
 	believed := func(author schemas.EntityID) (bool, error) {
-		tier, err := g.TierOf(author, owner)
+		tier, _, err := g.TierOf(author, owner)
 		return tier == schemas.Medium || tier == schemas.High, err
 	}
 	if ok, err := believed(r.author); err != nil || !ok {

@@ -65,14 +65,19 @@ func (s *Service) AgentRights(ctx context.Context, person Caller, agent string) 
 			out.Chain, names[link.ID] = append(out.Chain, who), who.Name
 		}
 		self := out.Chain[len(out.Chain)-1]
-		tier, err := g.TierOf(id, g.Root())
+		tier, whose, err := g.TierOf(id, g.Root())
 		if err != nil {
 			return err
 		}
 		for _, asked := range askable(chain) {
 			r := ExplainedRight{What: asked.what, Declared: true}
-			if why := kindDenies(self, tier, asked.op); why != "" {
-				r.Denied = append(r.Denied, Wall{self.Name, why})
+			switch {
+			case allowsAt(tier, self, asked.op):
+			case allowsAt(schemas.Medium, self, asked.op):
+				r.Denied = append(r.Denied, Wall{names[whose], "is of tier " + string(tier)})
+			default:
+				r.Denied = append(r.Denied, Wall{self.Name,
+					fmt.Sprintf("is of type %s, which may not %s that", self.AgentType, asked.op.Kind)})
 			}
 			for _, d := range access.Evaluate(chain, asked.op, g.Tx().Micros()) {
 				r.Denied = append(r.Denied, Wall{names[d.ID], denialWords(d, asked.op)})
@@ -136,22 +141,11 @@ func askable(chain []access.ChainLink) (list []askedRight) {
 	return list
 }
 
-// kindDenies says why the type and the tier of an agent keep it from a place of memory, ""
-// if they do not.
-func kindDenies(self schemas.Agent, tier schemas.Tier, op access.Operation) string {
-	if op.Layer == "" {
-		return ""
-	}
-	allows := func(t schemas.Tier) bool {
-		return access.MatrixAllows(access.RowFor(self.AgentType, t), t, access.Question{Operation: op, Grants: self.Grants})
-	}
-	switch {
-	case allows(tier):
-		return ""
-	case allows(schemas.Medium):
-		return "is of tier " + string(tier)
-	}
-	return fmt.Sprintf("is of type %s, which may not %s that", self.AgentType, op.Kind)
+// allowsAt reports whether the scoping matrix allows an agent an operation at a tier. It asks of
+// memory alone.
+func allowsAt(t schemas.Tier, self schemas.Agent, op access.Operation) bool {
+	return op.Layer == "" || access.MatrixAllows(access.RowFor(self.AgentType, t), t,
+		access.Question{Operation: op, Grants: self.Grants})
 }
 
 // denialWords says why an entity of a chain denies an operation.

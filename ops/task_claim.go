@@ -131,7 +131,7 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 			if out.Next, err = nothing(g, in); err != nil {
 				return out, err
 			}
-			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil &&
+			if tier, _, err := g.TierOf(g.Actor(), g.Root()); err == nil &&
 				(tier == schemas.Low || tier == schemas.Untrusted) {
 				out.Next = schemas.Hintf("your accuracy is rated %s, and below medium an agent takes no work of groups; "+
 					"%s shows it", tier, schemas.Tool("trust_score"))

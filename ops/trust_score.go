@@ -72,7 +72,13 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (TrustScoreOut, error)
 		if s.Observations > 0 {
 			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
 		}
+		inForce, whose, err := g.TierOf(s.Agent, g.Root())
+		if err != nil {
+			return out, err
+		}
 		switch {
+		case whose != s.Agent:
+			out.Note = fmt.Sprintf("it counts as %s, like %s above it", inForce, g.NameOf(whose))
 		case s.Open > 0 && len(c.Node.CheckRoots()) == 0:
 			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be " +
 				"checked in"

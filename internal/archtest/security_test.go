@@ -74,7 +74,7 @@ var proofs = map[string][]promise{
 		{"An author who writes much", list("TestAFloodBuriesNothing_INV_VOICES",
 			"TestInjectedLinesHaveManyVoices_INV_VOICES",
 			"TestGapHidesTheOldestAndIsAcknowledgedWithTheFirstPage")},
-		{"Only the user's verdicts", list("TestOnlyTheObserverAndTimeMoveTiers_INV_TIER",
+		{"Only the user's verdicts", list("TestAttackAVouchOverThePerson", "TestOnlyTheObserverAndTimeMoveTiers_INV_TIER",
 			"TestTiersFallWithHysteresisAndRiseAtTheirBeginnings_INV_TIER", "TestRelayedWordsHaveALimit",
 			"TestTheUserConfirmsAndRejectsRelayedWords")},
 		{"An agent earns capability trust", list("TestWhatEarnsCapabilityTrust_INV_EARNED",

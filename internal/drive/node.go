@@ -49,6 +49,15 @@ func (n *Node) Run(ctx context.Context, args ...string) (stdout, stderr string, 
 	return out.String(), errOut.String(), 0, err
 }
 
+// Feed runs a command with this input to its end and returns what it printed.
+func (n *Node) Feed(ctx context.Context, input string, args ...string) (stdout string, err error) {
+	cmd := exec.CommandContext(ctx, n.Binary, args...)
+	n.surround(cmd)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.Output()
+	return string(out), err
+}
+
 // Child is one running command of a node.
 type Child struct {
 	node   *Node
