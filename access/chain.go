@@ -35,7 +35,7 @@ type chain struct {
 	entities []entity
 	links    []ChainLink
 	tiers    [][]Tiering // of each entity, nil for a person
-	facts    sync.Map  // see Fact
+	facts    sync.Map    // see Fact
 }
 
 // Tiering is the tier of an agent in the eyes of one observer, from a moment on
