@@ -59,6 +59,13 @@ func (n *Node) VerifyAudit(ctx context.Context, person access.Principal) (v even
 	if err != nil {
 		return v, err
 	}
+	if n.Store.Path() == "" { // a server's
+		err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
+			v, err = verifyAuditIn(g.Tx(), files, false)
+			return err
+		})
+		return v, err
+	}
 	return VerifyAuditFile(ctx, n.Home.Database(), files, false)
 }
 
@@ -88,15 +95,20 @@ func (n *Node) Prove(ctx context.Context, person access.Principal, seq int64,
 // nothing. Errors: CodeUnavailable when the file cannot be read at all.
 func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
-	look := func(tx *store.Tx) error {
-		if v, err = events.Verify(tx, files); err != nil {
-			return err
-		}
-		if err := verifyMessages(tx, &v); err != nil || !deep || !v.Sound() {
-			return err
-		}
-		return verifyDeep(tx, &v)
-	}
-	_, err = store.VerifyLive(ctx, path, look)
+	_, err = store.VerifyLive(ctx, path, func(tx *store.Tx) error {
+		v, err = verifyAuditIn(tx, files, deep)
+		return err
+	})
 	return v, err
+}
+
+func verifyAuditIn(tx *store.Tx, files []events.CheckpointFile, deep bool) (events.Verified, error) {
+	v, err := events.Verify(tx, files)
+	if err != nil {
+		return v, err
+	}
+	if err := verifyMessages(tx, &v); err != nil || !deep || !v.Sound() {
+		return v, err
+	}
+	return v, verifyDeep(tx, &v)
 }

@@ -34,12 +34,13 @@ func scanVoucher(r *sql.Rows) (v auditReference, err error) {
 // written with it (INV-MESSAGE), and adds what does not fit to v. The record itself
 // is verified already, so that an entry is what it was.
 func verifyMessages(tx *store.Tx, v *events.Verified) error {
-	var there int
-	if err := tx.QueryRow(selectTable, "task_messages").Scan(&there); err != nil {
+	there, err := tx.HasTable("task_messages")
+	if err != nil {
 		return fmt.Errorf("read tables: %w", err)
 	}
-	if there == 0 { // of before there were any, unless the record says otherwise
-		if err := tx.QueryRow(countVoucher).Scan(&there); err != nil || there == 0 {
+	if !there { // of before there were any, unless the record says otherwise
+		var told int
+		if err := tx.QueryRow(countVoucher).Scan(&told); err != nil || told == 0 {
 			return err
 		}
 		v.Damage = append(v.Damage, events.Damage{Kind: events.Deleted,

@@ -58,6 +58,7 @@ type Node struct {
 // Config of Open. Zero values mean the defaults.
 type Config struct {
 	Home           Home
+	Database       string   // address of a PostgreSQL database; "" = the file in the home
 	Tools          []string // names of all operations: what capabilities may grant
 	Durability     store.Durability
 	Clock          store.Clock
@@ -121,7 +122,8 @@ func (c Config) open(ctx context.Context) (*store.Store, keys.Identity, error) {
 		key, err = c.Home.nodeKey()
 		loaded <- err
 	}()
-	st, err := store.Open(ctx, store.Options{Path: c.Home.Database(), Durability: c.Durability, Clock: c.Clock})
+	st, err := store.Open(ctx, store.Options{Path: c.Home.Database(), URL: c.Database, Durability: c.Durability,
+		Clock: c.Clock})
 	if bad := <-loaded; bad != nil {
 		if err == nil {
 			st.Close() //nolint:errcheck // nothing was written

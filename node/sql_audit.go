@@ -39,7 +39,6 @@ const (
 	selectUnvouched = `SELECT m.n, m.id, m.record, coalesce(t.id, '') FROM task_messages m LEFT
 		JOIN tasks t ON t.n = m.task
 		WHERE m.id NOT IN (SELECT substr(a.target, 9) FROM audit a WHERE ` + ofMessages + `) ORDER BY m.n LIMIT ?`
-	selectTable  = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`
 	countVoucher = `SELECT count(*) FROM (SELECT 1 FROM audit a WHERE ` + ofMessages + ` LIMIT 1) AS voucher`
 
 	// selectFacts pages through the entries after ?1 about items, groups, entities and

@@ -22,9 +22,13 @@ const (
 			status_at = ?, expires_at = ?, grace_until = ?, grace_boot = '', grace_mono = 0 WHERE id = ?`
 	carryKey = `UPDATE entities SET public_key = ?, enc_public_key = ?, enc_binding = ?, key_seq = ?,
 		sealed_key = ? WHERE id = ?`
-	carryOldKey = `INSERT OR REPLACE INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding,
+	carryOldKey = `INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding,
 		valid_from, valid_to, reason, record)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT(entity_id, seq) DO UPDATE SET public_key = excluded.public_key,
+			enc_public_key = excluded.enc_public_key, enc_binding = excluded.enc_binding,
+			valid_from = excluded.valid_from, valid_to = excluded.valid_to, reason = excluded.reason,
+			record = excluded.record`
 	carryRole     = `UPDATE members SET role = ? WHERE group_id = ? AND entity_id = ?`
 	dropMember    = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
 	carryClosed   = `UPDATE groups SET emcon = ?, archived_at = ? WHERE id = ?`

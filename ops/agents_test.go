@@ -16,6 +16,8 @@ import (
 	"cordelia/agents"
 	"cordelia/internal/keys"
 	"cordelia/internal/machinecheck"
+	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -48,20 +50,25 @@ func newHouse(t *testing.T) *house { return newHouseOf(t, "ann") }
 // newHouseOf is a house whose machine checks may look into roots.
 func newHouseOf(t *testing.T, person string, roots ...string) *house {
 	h := &house{t: t, clock: newWallClock()}
-	h.mono.Store(&agents.Monotonic{Boot: "b1"})
-	h.open(node.Home(filepath.Join(t.TempDir(), "home")), roots...)
-	t.Cleanup(func() { require.NoError(t, h.node.Close()) })
-	_, err := h.node.Establish(t.Context(), person, nil, nil)
-	require.NoError(t, err)
-	h.lead = h.caller("")
+	h.begin(person, roots...)
 	return h
+}
+
+// begin opens a new node and makes its person and their agent.
+func (h *house) begin(person string, roots ...string) {
+	h.mono.Store(&agents.Monotonic{Boot: "b1"})
+	h.open(node.Home(filepath.Join(h.t.TempDir(), "home")), roots...)
+	h.t.Cleanup(func() { require.NoError(h.t, h.node.Close()) })
+	_, err := h.node.Establish(h.t.Context(), person, nil, nil)
+	require.NoError(h.t, err)
+	h.lead = h.caller("")
 }
 
 // open opens the node at home, whose machine checks may look into roots.
 func (h *house) open(home node.Home, roots ...string) {
 	h.t.Helper()
 	n, err := Open(h.t.Context(), node.Config{Home: home, Clock: h.clock, Monotonic: h.monotonic,
-		Checks: machinecheck.Env{Roots: roots}})
+		Checks: machinecheck.Env{Roots: roots}, Database: storetest.Options(h.t, store.Options{Path: string(home)}).URL})
 	require.NoError(h.t, err)
 	h.node = n
 }

@@ -315,9 +315,9 @@ func TestWhatIsAskedHasItsPerson_INV_ROLE_ASK(t *testing.T) {
 
 func (f *firm) one(query string) (text string) {
 	f.T.Helper()
-	require.Equal(f.T, 1, f.Number(`SELECT count(*) FROM (`+query+`)`))
+	require.Equal(f.T, 1, f.Number(`SELECT count(*) FROM (`+query+`) AS asked`))
 	for _, s := range schemas.ReviewStates() {
-		if f.Number(`SELECT count(*) FROM (`+query+`) WHERE state = ?`, s) == 1 {
+		if f.Number(`SELECT count(*) FROM (`+query+`) AS asked WHERE state = ?`, s) == 1 {
 			return string(s)
 		}
 	}

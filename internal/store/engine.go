@@ -37,6 +37,7 @@ type dialect struct {
 	begin, read string // the statements that begin a write transaction and a read
 	data        string // the query for a number that moves with other connections' commits
 	shrink      string // gives back memory, "" if there is nothing to give back
+	tables      string // the query that counts the tables of a name
 	// act names the owners whose sovereign rows the transaction may change; none ends it.
 	act func(t *Tx) error
 	// version numbers what a connection last read; nil if the engine cannot say.

@@ -101,6 +101,9 @@ func classifyServer(err error) (error, bool) {
 	case postgres.Lost:
 		return unavailable("the database server cannot be reached",
 			"repeat the call; if it happens again, look at the server")
+	case postgres.Unkept:
+		return schemas.Invalidf("a text holds the character NUL, or bytes that are no UTF-8; nothing was written").
+			Try("leave them out").Because(err), true
 	case postgres.Damaged:
 		return unavailable("the database is damaged", "look at the server's log, and restore a backup")
 	}

@@ -36,6 +36,7 @@ var serverDialect = dialect{
 	begin:  "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(" + writeKey + ")",
 	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	data:   "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+	tables: `SELECT count(to_regclass(?))`,
 	act:    actBySetting,
 	broken: postgres.Broken,
 }

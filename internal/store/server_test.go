@@ -184,3 +184,20 @@ func unwrap(err error) error {
 	}
 	return nil
 }
+
+// What the server cannot keep is refused in words, and costs no connection.
+func TestAServerRefusesNUL(t *testing.T) {
+	s := openServer(t, t.Name())
+	for _, text := range []string{"a\x00b", "a\xffb"} {
+		err := s.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES ('x', ?)`, text)
+			return err
+		})
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+		require.ErrorContains(t, err, "leave them out")
+	}
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO node(name, value) VALUES ('x', 'y')`)
+		return err
+	}))
+}

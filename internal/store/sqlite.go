@@ -43,6 +43,7 @@ var sqliteDialect = dialect{
 	read:    "BEGIN",
 	data:    "PRAGMA data_version",
 	shrink:  "PRAGMA shrink_memory",
+	tables:  `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?`,
 	act:     actByTable,
 	version: (*conn).dataVersion,
 }

@@ -201,6 +201,17 @@ func (t *Tx) LookupRow(query string, args ...any) Row {
 	return Row{rows: rows, err: err}
 }
 
+// HasTable reports whether the database has a table of that name: a copy of an older one may
+// not.
+func (t *Tx) HasTable(name string) (bool, error) {
+	if err := t.usable(); err != nil {
+		return false, err
+	}
+	var n int
+	err := t.QueryRow(t.conn.dialect.tables, name).Scan(&n)
+	return n > 0, err
+}
+
 // Keep caches a value for the rest of a transaction that sees one commit: what it read and
 // would read again. Code that changes the row must Keep the new value.
 func (t *Tx) Keep(key, value any) {

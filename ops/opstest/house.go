@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/node"
 	"cordelia/ops"
 )
@@ -49,6 +50,7 @@ func New(t *testing.T, adjust ...func(*node.Config)) *House {
 	for _, f := range adjust {
 		f(&c)
 	}
+	c.Database = storetest.Options(t, store.Options{Path: string(c.Home)}).URL
 	n, err := ops.Open(t.Context(), c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })

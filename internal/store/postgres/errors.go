@@ -17,6 +17,7 @@ const (
 	ReadOnly       // a standby, or the role may not write
 	Lost           // the connection, or the server is starting or stopping
 	Damaged        // its data
+	Unkept         // text that the server cannot keep: NUL, or bytes that are not UTF-8
 	Foreign        // not an error of PostgreSQL
 )
 
@@ -41,6 +42,8 @@ func FaultOf(err error) Fault {
 		return ReadOnly
 	case "57P01", "57P02", "57P03":
 		return Lost
+	case "22021", "22P05":
+		return Unkept
 	case "XX001", "XX002":
 		return Damaged
 	}
