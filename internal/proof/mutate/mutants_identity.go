@@ -22,7 +22,7 @@ func identityMutants() []mutant {
 		{"an agent is trusted no more than those above it", "access/chain.go",
 			"below(above, schemas.Medium) && below(above, inForce)",
 			"below(above, schemas.Low) && below(above, inForce)",
-			"./access", "TestTheDoorDecidesAsTheModel"},
+			"./access", "TestAnAgentIsTrustedNoMore"},
 		{"a lifetime ends at its last moment", "access/effective.go",
 			"now >= link.ExpiresAt",
 			"now > link.ExpiresAt",
