@@ -143,6 +143,17 @@ func List(g access.Grant, f Filter) ([]Record, error) {
 	return store.Collect(rows, err, func(r *sql.Rows) (Record, error) { return scanRecord(r.Scan) })
 }
 
+// CountActive gives how many agents below the actor may call, or are yet to.
+func CountActive(g access.Grant) (n int, err error) {
+	if g.Tx() == nil {
+		return 0, access.ErrNoGrant
+	}
+	if err := g.Tx().QueryRow(countActive, g.Actor()).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count agents: %w", err)
+	}
+	return n, nil
+}
+
 // below loads the agent ref names and refuses unless the actor stands above it:
 // only a parent, an agent above, or their human manages an agent.
 func below(g access.Grant, ref string) (Record, error) {

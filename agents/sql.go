@@ -28,6 +28,9 @@ const (
 		AND (?2 = '' OR e.status = ?2) AND (?2 <> '' OR ?3 OR e.status NOT IN ('deactivated', 'removed'))
 		AND (e.created_at, e.id) > (?4, ?5)
 		ORDER BY e.created_at, e.id LIMIT ?6`
+	countActive = `WITH RECURSIVE down(id) AS (SELECT id FROM entities WHERE parent_id = ?1
+			UNION SELECT c.id FROM down JOIN entities c ON c.parent_id = down.id)
+		SELECT count(*) FROM down JOIN entities e ON e.id = down.id AND e.status IN ('registered', 'active')`
 	selectNames = `SELECT name FROM entities WHERE coalesce(parent_id, '') = ? AND status <> 'removed'
 		AND (name = ?2 OR substr(name, 1, length(?2) + 1) = ?2 || '-')`
 

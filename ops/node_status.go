@@ -78,18 +78,15 @@ func (s *Service) Status(ctx context.Context, person Caller) (out NodeStatus, er
 }
 
 func (s *NodeStatus) agents(g access.Grant) error {
-	list, err := agents.List(g, agents.Filter{Limit: mostCounted})
+	list, err := agents.List(g, agents.Filter{Status: schemas.Suspended, Limit: mostCounted})
 	if err != nil {
 		return err
 	}
 	for _, a := range list {
-		if a.Status == schemas.Suspended {
-			s.Agents.Suspended = append(s.Agents.Suspended, Suspended{a.Name, a.StatusReason})
-		} else {
-			s.Agents.Active++
-		}
+		s.Agents.Suspended = append(s.Agents.Suspended, Suspended{a.Name, a.StatusReason})
 	}
-	return nil
+	s.Agents.Active, err = agents.CountActive(g)
+	return err
 }
 
 func (s *NodeStatus) work(g access.Grant) (err error) {
@@ -101,24 +98,17 @@ func (s *NodeStatus) work(g access.Grant) (err error) {
 	}
 	for state, n := range map[schemas.WorkState]*int{schemas.WorkReady: &s.Waiting.Ready,
 		schemas.WorkBlocked: &s.Waiting.Blocked} {
-		items, err := work.List(g, work.Filter{State: state, Limit: mostCounted})
-		if err != nil {
+		if *n, err = work.Count(g, state, mostCounted); err != nil {
 			return err
 		}
-		*n = len(items)
 	}
-	tasks, err := controller.List(g, "", mostCounted)
+	tasks, err := controller.List(g, controller.Filter{States: controller.Open(), Limit: mostCounted})
 	if err != nil {
 		return err
 	}
-	for _, t := range tasks {
-		if t.State.Final() {
-			continue
-		}
-		s.Tasks = append(s.Tasks, t)
-		if t.State == schemas.TaskClarifying || t.State == schemas.TaskReview {
-			s.Waiting.Asking++
-		}
-	}
-	return nil
+	s.Tasks = append(s.Tasks, tasks...)
+	asking, err := controller.List(g, controller.Filter{Limit: mostCounted,
+		States: []schemas.TaskState{schemas.TaskClarifying, schemas.TaskReview}})
+	s.Waiting.Asking = len(asking)
+	return err
 }

@@ -171,7 +171,8 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOu
 	out.Items = append(out.Items, items...)
 	if in.TaskID == "" && in.State == "" {
 		most := min(in.Limit, shownTasks)
-		if out.Tasks, err = controller.ListIn(g, in.Group, place.Task, most+1); err != nil {
+		if out.Tasks, err = controller.List(g, controller.Filter{Group: in.Group, Before: place.Task,
+			Limit: most + 1}); err != nil {
 			return out, err
 		}
 		if len(out.Tasks) > most {

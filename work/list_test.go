@@ -87,8 +87,10 @@ func TestListsUseIndexesInOrder(t *testing.T) {
 	for query, indexes := range map[string][]string{
 		listViews: {"work_submitter (submitter=? AND id<?)", "work_group (group_id=? AND id<?)",
 			"work_holder (holder=?)"},
-		listRare: {"work_rare_submitter (submitter=? AND state=? AND id<?)",
-			"work_rare_group (group_id=? AND state=? AND id<?)"},
+		listState: {"work_state (submitter=? AND state=? AND id<?)", "work_group_state (group_id=? AND state=? AND id<?)",
+			"work_holder (holder=?)"},
+		listGroup:      {"work_group (group_id=? AND id<?)"},
+		listGroupState: {"work_group_state (group_id=? AND state=? AND id<?)"},
 	} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+query, make([]any, highest(query))...)

@@ -119,7 +119,8 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
 	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLease,
-		selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare, selectSpent} {
+		selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listState, countState, listGroup,
+		listGroupState, countSpent, sumLeases} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "",
 				"?6", "", "?7", "").Replace(q), "?"), highest(q)))

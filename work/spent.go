@@ -1,10 +1,13 @@
 package work
 
 import (
+	"database/sql"
 	"fmt"
 	"time"
 
 	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
 )
 
 // Spent is what became of the work submitted since a moment, and what it took.
@@ -23,11 +26,26 @@ func SpentSince(g access.Grant, since time.Time) (s Spent, err error) {
 	}
 	ms := fmt.Sprintf("%012x", since.UnixMilli())
 	first := ms[:8] + "-" + ms[8:] // ids begin with the time they were made
-	var micros int64
-	err = g.Tx().QueryRow(selectSpent, g.Actor(), first, g.Tx().Micros()).Scan(&s.Submitted, &s.Done, &s.Failed,
-		&s.Claims, &micros)
+	args := []any{g.Actor(), first, store.List(schemas.WorkStates())}
+	rows, err := g.Tx().Query(countSpent, args...)
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (state schemas.WorkState, err error) {
+		var n int
+		err = r.Scan(&state, &n)
+		s.Submitted += n
+		switch state {
+		case schemas.WorkDone:
+			s.Done = n
+		case schemas.WorkFailed:
+			s.Failed = n
+		}
+		return state, err
+	})
 	if err != nil {
-		return s, fmt.Errorf("sum up work: %w", err)
+		return s, fmt.Errorf("count work: %w", err)
+	}
+	var micros int64
+	if err = g.Tx().QueryRow(sumLeases, append(args, g.Tx().Micros())...).Scan(&s.Claims, &micros); err != nil {
+		return s, fmt.Errorf("sum up leases: %w", err)
 	}
 	s.Seconds = micros / 1_000_000
 	return s, nil

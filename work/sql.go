@@ -46,17 +46,15 @@ const (
 		attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
 		WHERE work_items.n = ?1 RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
-	// selectSpent sums up the items with ids from ?2 on that ?1 and those below submitted, at
-	// the time ?3.
-	selectSpent = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
-		JOIN entities e ON e.parent_id = down.id)
-		SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
-		coalesce(sum(claims), 0), coalesce(sum(micros), 0) FROM (
-			SELECT i.state, (SELECT count(*) FROM work_leases l WHERE l.item = i.n) AS claims,
-				(SELECT sum(CASE WHEN l.ended_at > 0 THEN l.ended_at WHEN i.state = 'leased' THEN ?3
-				ELSE l.claimed_at END - l.claimed_at)
-					FROM work_leases l WHERE l.item = i.n) AS micros
-			FROM down CROSS JOIN work_items i ON i.submitter = down.id AND i.id >= ?2) AS spent`
+	// spent are the items in one of the states ?3 and with ids from ?2 on that ?1 and those below
+	// submitted: an index has all that is asked of them.
+	spent = ` FROM down CROSS JOIN json_each(?3) s CROSS JOIN work_items i ON i.submitter = down.id
+		AND i.state = s.value AND i.id >= ?2`
+	countSpent = below + `SELECT i.state, count(*)` + spent + ` GROUP BY i.state`
+	// sumLeases sums up how long those were held by the time ?4.
+	sumLeases = below + `SELECT count(*), coalesce(sum(CASE WHEN l.ended_at > 0 THEN l.ended_at
+		WHEN i.state = 'leased' THEN ?4 ELSE l.claimed_at END - l.claimed_at), 0)` + spent +
+		` AND i.attempt > 0 CROSS JOIN work_leases l ON l.item = i.n`
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
 	selectHeld        = `SELECT ` + headColumns +
@@ -123,11 +121,11 @@ const (
 
 	// within tells whether ?1 submitted an item or stands above who did, holds or held it,
 	// or reads the group it is in (?2).
-	within = `(work_items.holder = ?1
-		OR work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+	within = `(work_items.holder = ?1 OR ` + reads + `)`
+	reads  = `work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
 		WITH RECURSIVE up(id) AS (SELECT work_items.submitter
 			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
-		SELECT id FROM up))`
+		SELECT id FROM up)`
 	// manages tells whether ?1 submitted an item or stands above who did, or may run the
 	// group it is in (?2).
 	manages = `(work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
@@ -141,29 +139,40 @@ const (
 		JOIN entities h ON h.id = work_items.holder `
 	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables +
 		`WHERE work_items.id = ?3 AND ` + within
-	// picked is what a listing asks for: of the group ?3 or a cell of it, in state ?4, each unless '',
+	// below are ?1 and all below it.
+	below = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id)
+		`
+	// listed is what a listing asks for: of the group ?3 or a cell of it, in state ?4, each unless '',
 	// and before the id ?5.
 	listed = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups
 		WHERE swarm_id = ?3 AND swarm_id <> '')) AND ?4 IN ('', work_items.state) AND work_items.id < ?5
 		ORDER BY work_items.id DESC LIMIT ?6`
 	// The listings give what ?1 may see, newest first. Every branch ends at ?6 items: an
 	// index has them in order.
-	listFrom = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
-		JOIN entities e ON e.parent_id = down.id)
-		SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (SELECT n FROM (`
 	fromBelow = `SELECT i.n, i.id FROM down CROSS JOIN work_items i ON i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.submitter = down.id`
 	fromGroups = `SELECT i.n, i.id FROM json_each(?2) g CROSS JOIN work_items i ON i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.group_id = g.value AND work_items.group_id <> ''`
 	fromLeases = `SELECT i.n, i.id FROM work_items i WHERE i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.holder = ?1 AND work_items.state = 'leased'`
-	listEnd   = `) ORDER BY 2 DESC LIMIT ?6) AS listed) ORDER BY work_items.id DESC`
-	listViews = listFrom + fromBelow + listed + `) UNION ` + fromGroups + listed + `) UNION ` +
-		fromLeases + listed + listEnd
-	// listRare is listViews of one of the rare states, from indexes of those alone: few
-	// of very many.
-	isRare   = ` AND work_items.state = ?4 AND work_items.state IN ('held', 'blocked', 'failed', 'cancelled')`
-	listRare = listFrom + fromBelow + isRare + listed + `) UNION ` + fromGroups + isRare + listed + listEnd
+	inState  = ` AND work_items.state = ?4`
+	newest   = `) ORDER BY 2 DESC LIMIT ?6) AS listed`
+	views    = `SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (SELECT n FROM (`
+	byAge    = `) ORDER BY work_items.id DESC`
+	anyState = fromBelow + listed + `) UNION ` + fromGroups + listed + `) UNION ` + fromLeases + listed + newest
+	oneState = fromBelow + inState + listed + `) UNION ` + fromGroups + inState + listed + `) UNION ` +
+		fromLeases + inState + listed + newest
+	listViews = below + views + anyState + byAge
+	// listState is listViews of one state, from indexes of each state, and countState its length.
+	listState  = below + views + oneState + byAge
+	countState = below + `SELECT count(*) FROM (` + oneState
+	// ofGroup begins the items of the group ?3 and its cells that ?1 may see.
+	ofGroup = `SELECT i.n, i.id FROM (SELECT id FROM groups WHERE id = ?3 OR swarm_id = ?3 AND swarm_id <> '') g
+		CROSS JOIN work_items i ON i.n IN (SELECT work_items.n FROM work_items WHERE work_items.group_id = g.id
+			AND work_items.group_id <> '' AND (work_items.holder = ?1 AND work_items.state = 'leased' OR ` + reads + `)`
+	listGroup      = views + ofGroup + listed + newest + byAge
+	listGroupState = views + ofGroup + inState + listed + newest + byAge
 	// listTask is listViews of the task ?7.
 	listTask          = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?7 AND ` + within + listed
 	selectManaged     = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.id = ?3 AND ` + manages

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -127,23 +126,23 @@ type Filter struct {
 // afterAll is above every id.
 const afterAll = "~"
 
-// rare are the states that indexes of their own are kept of.
-var rare = []schemas.WorkState{schemas.WorkHeld, schemas.WorkBlocked, schemas.WorkFailed, schemas.WorkCancelled}
-
 // List gives the items the actor may see, newest first. CodeNotFound if a task
 // was named of which it may see nothing.
 func List(g access.Grant, f Filter) ([]Status, error) {
-	scope, err := g.ReadScope()
+	args, err := f.args(g)
 	if err != nil {
 		return nil, err
 	}
-	args := []any{g.Actor(), store.List(scope.Groups), f.Group, f.State, cmp.Or(f.Before, afterAll), f.Limit}
 	query := listViews
 	switch {
 	case f.Task != "":
 		query, args = listTask, append(args, f.Task)
-	case slices.Contains(rare, f.State):
-		query = listRare
+	case f.Group != "" && f.State != "":
+		query = listGroupState
+	case f.Group != "":
+		query = listGroup
+	case f.State != "":
+		query = listState
 	}
 	rows, err := g.Tx().Query(query, args...)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (s seen, err error) { return s, r.Scan(s.dest()...) })
@@ -158,4 +157,22 @@ func List(g access.Grant, f Filter) ([]Status, error) {
 		out[i] = found[i].status(g.Tx().Micros(), false)
 	}
 	return out, nil
+}
+
+// args are what a listing is asked with.
+func (f Filter) args(g access.Grant) ([]any, error) {
+	scope, err := g.ReadScope()
+	return []any{g.Actor(), store.List(scope.Groups), f.Group, f.State, cmp.Or(f.Before, afterAll), f.Limit}, err
+}
+
+// Count gives how many items in a state the actor may see, at most as many as most.
+func Count(g access.Grant, state schemas.WorkState, most int) (n int, err error) {
+	args, err := Filter{State: state, Limit: most}.args(g)
+	if err != nil {
+		return 0, err
+	}
+	if err := g.Tx().QueryRow(countState, args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count work: %w", err)
+	}
+	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -24,47 +25,52 @@ type Entry struct {
 // afterAll is above every id.
 const afterAll = "~"
 
-// List gives the tasks the actor may see, newest first, at most limit; before is the
-// id where the last page ended.
-func List(g access.Grant, before string, limit int) ([]Entry, error) {
+// Filter picks tasks of List; empty fields do not restrict. A group and states are not asked for
+// together.
+type Filter struct {
+	Group  schemas.GroupID
+	States []schemas.TaskState
+	Before string // the id where the last page ended
+	Limit  int
+}
+
+// Open are the states of tasks that are not over.
+func Open() []schemas.TaskState {
+	return slices.DeleteFunc(schemas.TaskStates(), schemas.TaskState.Final)
+}
+
+// List gives the tasks the actor may see, newest first.
+func List(g access.Grant, f Filter) ([]Entry, error) {
 	scope, err := g.ReadScope()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectTasks, g.Actor(), store.List(scope.Groups), limit, cmp.Or(before, afterAll))
+	query, args := selectTasks, []any{g.Actor(), store.List(scope.Groups), f.Limit, cmp.Or(f.Before, afterAll)}
+	switch {
+	case f.Group != "":
+		query, args = selectTasksOf, append(args, f.Group)
+	case f.States != nil:
+		query, args = selectTasksIn, append(args, store.List(f.States))
+	}
+	rows, err := g.Tx().Query(query, args...)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (e Entry, err error) {
-		t, err := scanTask(r.Scan)
-		if err != nil {
+		var created int64
+		var request, text string
+		if err := r.Scan(&e.TaskID, &e.State, &e.Round, &e.GroupID, &created, &request, &text); err != nil {
 			return e, err
 		}
-		return Entry{TaskID: t.id, State: t.state, Round: t.round, GroupID: t.group,
-			CreatedAt: events.Timestamp(t.created),
-			Intent:    schemas.Shorten(cmp.Or(t.spec.Intent, t.request), shownText)}, nil
+		var spec schemas.TaskSpec
+		if err := decode(text, &spec); err != nil {
+			return e, err
+		}
+		e.CreatedAt = events.Timestamp(created)
+		e.Intent = schemas.Shorten(cmp.Or(spec.Intent, request), shownText)
+		return e, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
 	return list, nil
-}
-
-// ListIn gives those of a group, or of any with group "".
-func ListIn(g access.Grant, group schemas.GroupID, before string, limit int) (found []Entry, err error) {
-	const page = 50
-	for len(found) < limit {
-		list, err := List(g, before, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range list {
-			if before = e.TaskID; (group == "" || e.GroupID == group) && len(found) < limit {
-				found = append(found, e)
-			}
-		}
-		if len(list) < page {
-			break
-		}
-	}
-	return found, nil
 }
 
 // IntentOf is what the user wants of a task: its intent or, before R1 has one, the

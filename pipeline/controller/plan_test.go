@@ -12,7 +12,8 @@ import (
 // What a step of a task costs does not grow with how many other tasks there are.
 func TestTasksUseIndexes(t *testing.T) {
 	n := newNode(t)
-	storetest.NoScans(t, n.Store, []string{"up", "down", "found", "j"}, selectTasks, selectTask, updateTask,
+	storetest.NoScans(t, n.Store, []string{"up", "down", "found", "j", "s", "led"}, selectTasks, selectTasksIn,
+		selectTasksOf, selectTask, updateTask,
 		selectTaskOf, selectOverdue, selectUndecided, selectExecutors, selectRounds, updateMerge,
 		updateDirective, selectConstraints, selectSubTasks, selectSubTask, selectStates, updateSubTask, selectSeat,
 		selectSeatOf, selectSeats, selectFilled, noteRefused, noteFacts, selectDispatched, selectHeld)

@@ -27,16 +27,30 @@ const (
 	selectUndecided = `SELECT n FROM tasks WHERE state = 'review' AND decide_by > 0 AND decide_by <= ? LIMIT ?`
 	selectReview    = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND t.id > ?4 AND ` + above +
 		` ORDER BY t.id LIMIT ?3`
-	// selectTasks lists, of the tasks before ?4, those that selectTaskOf gives, by indexes of
-	// whose they are: what others have costs nothing.
-	selectTasks = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+	// The lists give, of the tasks before ?4, the newest ?3 of those that selectTaskOf gives, by
+	// indexes of whose they are: what others have, and what is older, costs nothing.
+	whose = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id),
 		led(id) AS (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin')),
-		found(n) AS (SELECT t.n FROM down CROSS JOIN tasks t ON t.submitter = down.id AND t.id < ?4
-			UNION SELECT t.n FROM json_each(?2) j CROSS JOIN tasks t ON t.group_id = j.value AND t.group_id <> ''
-			AND t.id < ?4
-			WHERE coalesce(CAST(json_extract(t.settings, '$.Apart') AS BIGINT), 0) = 0 OR t.group_id IN (SELECT id FROM led))
-		SELECT ` + taskColumns + ` FROM found CROSS JOIN tasks t ON t.n = found.n ORDER BY t.id DESC LIMIT ?3`
+		found(n, id) AS (SELECT t.n, t.id FROM down `
+	ofBelow = `CROSS JOIN tasks t ON t.n IN (SELECT i.n FROM tasks i WHERE i.submitter = down.id AND i.id < ?4`
+	ofGroup = `CROSS JOIN tasks t ON t.n IN (SELECT i.n FROM tasks i WHERE i.group_id = j.value
+		AND i.group_id <> '' AND i.id < ?4 AND (coalesce(CAST(json_extract(i.settings, '$.Apart') AS BIGINT), 0) = 0
+		OR i.group_id IN (SELECT id FROM led))`
+	upTo         = ` ORDER BY i.id DESC LIMIT ?3)`
+	entryColumns = `t.id, t.state, t.round, t.group_id, t.created_at, t.request, t.spec`
+	foundTasks   = ` ORDER BY 2 DESC LIMIT ?3) SELECT ` + entryColumns + ` FROM found
+		CROSS JOIN tasks t ON t.n = found.n ORDER BY t.id DESC`
+	selectTasks = whose + ofBelow + upTo + ` UNION SELECT t.n, t.id FROM json_each(?2) j ` + ofGroup + upTo +
+		foundTasks
+	// selectTasksIn is selectTasks of those in one of the states ?5.
+	selectTasksIn = whose + `CROSS JOIN json_each(?5) s ` + ofBelow + inState + upTo +
+		` UNION SELECT t.n, t.id FROM json_each(?2) j CROSS JOIN json_each(?5) s ` + ofGroup + inState +
+		upTo + foundTasks
+	inState = ` AND i.state = s.value`
+	// selectTasksOf is selectTasks of those of the group ?5.
+	selectTasksOf = `SELECT ` + entryColumns + ` FROM tasks t WHERE t.group_id = ?5 AND t.group_id <> '' AND t.id < ?4
+		AND ` + above + ` ORDER BY t.id DESC LIMIT ?3`
 
 	insertRound  = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`
 	selectRounds = `SELECT plan, manifest, constraints, merge, directive FROM task_rounds WHERE task = ? ORDER BY round`
