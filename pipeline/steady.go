@@ -27,11 +27,14 @@ type Course struct {
 // another approach.
 func (p Parameters) steadily(d schemas.PlanDirective, r schemas.ReplanRequest, f Failure, before, after Trail,
 	tools []string) (schemas.PlanDirective, Trail, error) {
-	class := f.Class
+	class := classOfAll(r, f)
 	if p.Blind.Classes {
 		class = ""
 	}
-	now, brought := Course{Seen: look(r), Least: d.Loss.D, Barren: tries(r) - 1}, "It is a new approach"
+	now, brought := Course{Seen: look(r), Least: d.Loss.D, Barren: sinceLeast(r)}, "It is a new approach"
+	if p.Blind.Gradient {
+		now.Barren = tries(r) - 1
+	}
 	if b := before.Course; b == nil {
 		brought = "It is the first approach"
 	} else if b.did(now.Seen, p.general()) == schemas.Refine {
@@ -92,6 +95,45 @@ func tries(r schemas.ReplanRequest) int {
 		n = max(n, len(o.GapTrajectory))
 	}
 	return n
+}
+
+// sinceLeast is how many attempts of the round came after the one with which the fewest criteria
+// failed: of the subtask that moved last.
+func sinceLeast(r schemas.ReplanRequest) int {
+	since := tries(r) - 1
+	for _, o := range failedOutcomes(r) {
+		least := 0
+		for i, g := range o.GapTrajectory {
+			if len(g.FailedCriteria) < len(o.GapTrajectory[least].FailedCriteria) {
+				least = i
+			}
+		}
+		since = min(since, max(len(o.GapTrajectory)-1-least, 0))
+	}
+	return since
+}
+
+// classOfAll is the class of most failures of all attempts of the round, that of the last ones
+// where no attempt was classed: who errs about one attempt may be right about the others.
+func classOfAll(r schemas.ReplanRequest, f Failure) schemas.FailureClass {
+	var all []Weighed
+	for _, o := range r.Outcomes {
+		for _, g := range o.GapTrajectory {
+			for _, c := range g.FailedCriteria {
+				if o.Failed() {
+					all = append(all, Weighed{schemas.CriterionVerdict{Verdict: schemas.Fail,
+						FailureClass: c.FailureClass}, 1})
+				}
+			}
+		}
+	}
+	for _, v := range r.TaskVerdicts {
+		all = append(all, Weighed{v, 1})
+	}
+	if class := Measure(all).Class; class != "" {
+		return class
+	}
+	return f.Class
 }
 
 // pointsOutside reports a round of which all that it shows says that something from outside

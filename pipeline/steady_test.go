@@ -70,6 +70,42 @@ func TestAttemptsAreTries(t *testing.T) {
 	require.Equal(t, []schemas.Directive{schemas.Refine, schemas.BreakSymmetry}, directives(list))
 }
 
+// Attempts that fail less and less within a round keep an approach; and of what class a round's
+// failures are, most of its attempts say, not the last one.
+func TestEachAttemptIsEvidence(t *testing.T) {
+	p, tools := steady(t), []string{"helm", "kubectl"}
+	attempts := func(tool string, class schemas.FailureClass, failed ...int) schemas.ReplanRequest {
+		r := shown(1, schemas.Logical, true, schemas.Evidence{Tool: tool, Input: "a"})
+		for _, n := range failed {
+			gap := schemas.Gap{FailedCriteria: make([]schemas.FailedCriterion, n)}
+			for i := range gap.FailedCriteria {
+				gap.FailedCriteria[i].FailureClass = class
+			}
+			r.Outcomes[0].GapTrajectory = append(r.Outcomes[0].GapTrajectory, gap)
+		}
+		return r
+	}
+	stuck := attempts("kubectl", schemas.Logical, 2, 2, 2)
+	for name, tt := range map[string]struct {
+		later schemas.ReplanRequest
+		then  schemas.Directive
+	}{
+		"it moved":        {attempts("helm", schemas.Logical, 3, 2, 1), schemas.Refine},
+		"it moved once":   {attempts("helm", schemas.Logical, 2, 1, 1), schemas.BreakSymmetry},
+		"it did not move": {attempts("helm", schemas.Logical, 1, 1, 1), schemas.BreakSymmetry},
+		"from outside":    {attempts("helm", schemas.Environmental, 1, 1), schemas.ChangePath},
+	} {
+		list := steered(t, p, tools, stuck, stuck, tt.later)
+		require.Equal(t, []schemas.Directive{schemas.Refine, schemas.BreakSymmetry, tt.then}, directives(list), name)
+	}
+	// The whole was rejected though the subtask had matched in the end: then its gaps say nothing.
+	whole := attempts("kubectl", schemas.Environmental, 2, 2, 0)
+	whole.Outcomes[0].Status, whole.Outcomes[0].CriteriaVerdicts = schemas.Matched, nil
+	whole.Outcomes[0].ToolCalls[0].Exit = 1
+	whole.TaskVerdicts = []schemas.CriterionVerdict{{Criterion: "all", Verdict: schemas.Fail, FailureClass: schemas.Logical}}
+	require.Equal(t, schemas.Refine, steered(t, p, tools, whole)[0].Directive)
+}
+
 // Where all that a round shows points outside the target is left at once; where only the
 // class says so, after as many tries as an approach has.
 func TestWhatPointsOutside(t *testing.T) {

@@ -11,20 +11,33 @@ import (
 	"sync"
 
 	"cordelia/internal/proof/figures"
+	"cordelia/pipeline"
 )
 
-// budget is what a task may use.
+// budget is what a task may use. Its time grows with its attempts.
 type budget struct {
-	name    string
-	replans int
-	timeMS  int64
+	name     string
+	attempts int // of a round, each with the gaps of the last one
+	replans  int
+	timeMS   int64
 }
 
-// budgets are that of the defaults and a wide one.
-func budgets() []budget {
+// budgets are those with the attempts that tasks have, three replans by default and a wide one;
+// and the same two with one attempt a round.
+func budgets() []budget { return slices.Concat(shipped(), single()) }
+
+func shipped() []budget {
+	const attempts = pipeline.RetryBudget + 1
 	return []budget{
-		{"3 replans, 2 min", 3, 120_000},
-		{"8 replans, 10 min", 8, 600_000},
+		{"3 attempts, 3 replans", attempts, 3, attempts * 120_000},
+		{"3 attempts, 8 replans", attempts, 8, attempts * 600_000},
+	}
+}
+
+func single() []budget {
+	return []budget{
+		{"1 attempt, 3 replans", 1, 3, 120_000},
+		{"1 attempt, 8 replans", 1, 8, 600_000},
 	}
 }
 
@@ -35,10 +48,10 @@ const (
 	tasks = 40
 )
 
-// A round takes so long, in ms, at random.
+// An attempt takes so long, in ms, at random.
 const (
-	leastRound = 10_000
-	mostRound  = 20_000
+	leastTry = 10_000
+	mostTry  = 20_000
 )
 
 // ended is how a task went.
@@ -46,6 +59,7 @@ type ended struct {
 	solved    bool
 	doomed    bool // nothing solves it
 	rounds    int
+	tries     int // attempts of all rounds
 	wasted    int // rounds whose plan no sharpening could have saved
 	elapsedMS int64
 }
@@ -61,17 +75,15 @@ func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 		e.doomed = r.doomed
 	}
 	for {
-		e.rounds++
-		e.elapsedMS += int64(float64(leastRound+world.Int64N(mostRound-leastRound)) * t.cost(p.tool))
 		if t.hopeless(p) {
 			e.wasted++
 		}
-		s := t.try(p, e.rounds, world)
-		if s.solved() {
-			e.solved = true
+		f := e.round(t, p, b, world)
+		if e.solved {
 			return e, nil
 		}
-		o, more, err := policy.after(failed{round: e.rounds, elapsedMS: e.elapsedMS, plan: p, shown: s, budget: b}, mind)
+		p = f.plan
+		o, more, err := policy.after(f, mind)
 		if err != nil {
 			return e, fmt.Errorf("%s on %s, seed %d: %w", c.name, k.name, seed, err)
 		}
@@ -84,12 +96,28 @@ func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 	}
 }
 
+// round makes the attempts of a round with a plan, each sharper than the last, until one solves
+// the task, and gives what they showed.
+func (e *ended) round(t plant, p plan, b budget, world *rand.Rand) failed {
+	f := failed{plan: p, budget: b}
+	for e.rounds++; ; f.plan.sharpened++ {
+		e.tries++
+		e.elapsedMS += int64(float64(leastTry+world.Int64N(mostTry-leastTry)) * t.cost(p.tool))
+		f.shown = t.try(f.plan, e.tries, world)
+		f.tries = append(f.tries, f.shown)
+		if e.solved = f.shown.solved(); e.solved || len(f.tries) == b.attempts {
+			f.round, f.elapsedMS = e.rounds, e.elapsedMS
+			return f
+		}
+	}
+}
+
 func stream(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
 // cell is where the runs of a contender on a kind within a budget are.
 type cell struct{ budget, kind, contender string }
 
-// played is the runs of all contenders on some kinds of task, in both budgets.
+// played is the runs of all contenders on some kinds of task, in all budgets.
 type played map[cell][]ended
 
 // runAll plays every task of some kinds, as many at once as there are processors, and
@@ -130,8 +158,9 @@ func runAll(kinds []kind, from uint64) (played, error) {
 func main() {
 	tune := flag.Bool("tune", false, "print the figures of the half that numbers may be chosen on, and write nothing")
 	only := flag.String("only", "", "plants or streams alone")
+	draw := flag.Uint64("draw", 0, "print the figures of mixes that this number draws, on other seeds, and write nothing")
 	flag.Parse()
-	if err := run(*tune, *only); err != nil {
+	if err := run(*tune, *only, *draw); err != nil {
 		fmt.Fprintln(os.Stderr, "replansim:", err)
 		os.Exit(1)
 	}
@@ -143,7 +172,15 @@ const (
 	tuningFrom   = 1_000_001
 )
 
-func run(tune bool, only string) error {
+func run(tune bool, only string, draw uint64) error {
+	if draw != 0 {
+		list := drawn("drawn %02d", draw)
+		results, err := runAll(list, tuningFrom+draw)
+		if err == nil {
+			fmt.Print(report{played: results, fresh: list}.text())
+		}
+		return err
+	}
 	if only != "streams" {
 		if err := plants(tune); err != nil {
 			return err

@@ -22,7 +22,7 @@ func (r report) plot() string {
 	list := solvable(slices.Concat(r.fresh, r.mixes, r.plain))
 	shown := whole()
 	row := mark*len(shown) + 8
-	width, height := left+len(budgets())*(wide+gap), top+len(list)*row+30
+	width, height := left+len(shipped())*(wide+gap), top+len(list)*row+30
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" `+
 		`font-size="11" fill="#888">`+"\n", width, height)
@@ -31,7 +31,7 @@ func (r report) plot() string {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s">%s</text>`+"\n", 10+i%5*150, 34+i/5*16, colours()[i],
 			html.EscapeString(c.name))
 	}
-	for p, bud := range budgets() {
+	for p, bud := range shipped() {
 		x := float64(left + p*(wide+gap))
 		for _, tick := range []float64{0, 0.5, 1} {
 			fmt.Fprintf(&b, `<path d="M%.0f %dv%d" stroke="#888" stroke-opacity=".3"/>`+

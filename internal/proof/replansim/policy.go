@@ -15,8 +15,8 @@ type failed struct {
 	round     int
 	elapsedMS int64
 	plan      plan
-	shown     shown
-	attempts  int // of the round; 0 = 1
+	shown     shown   // by the last attempt
+	tries     []shown // by each
 	budget    budget
 }
 
@@ -115,21 +115,23 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 	if g.unknown != "" {
 		return order{}, false, fmt.Errorf("there is no policy %q", g.unknown)
 	}
-	o := schemas.SubTaskOutcome{SubTaskID: "s", Status: schemas.OutcomeFailed, Round: f.round,
-		ToolCalls: []schemas.Evidence{{Tool: f.plan.toolName(), Input: f.plan.targetName(), Exit: f.shown.exit}}}
-	gap := schemas.Gap{}
-	for i, passed := range f.shown.passed {
-		v := schemas.CriterionVerdict{Criterion: fmt.Sprintf("criterion %d", i), Mode: schemas.Verifiable,
-			Verdict: schemas.Pass}
-		if !passed {
-			v.Verdict, v.FailureClass = schemas.Fail, f.shown.class
-			gap.FailedCriteria = append(gap.FailedCriteria,
-				schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
+	o := schemas.SubTaskOutcome{SubTaskID: "s", Status: schemas.OutcomeFailed, Round: f.round}
+	for n, s := range f.tries {
+		gap := schemas.Gap{Attempt: n + 1}
+		o.CriteriaVerdicts = nil // those of the last attempt stay
+		for i, passed := range s.passed {
+			v := schemas.CriterionVerdict{Criterion: fmt.Sprintf("criterion %d", i), Mode: schemas.Verifiable,
+				Verdict: schemas.Pass}
+			if !passed {
+				v.Verdict, v.FailureClass = schemas.Fail, s.class
+				gap.FailedCriteria = append(gap.FailedCriteria,
+					schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
+			}
+			o.CriteriaVerdicts = append(o.CriteriaVerdicts, v)
 		}
-		o.CriteriaVerdicts = append(o.CriteriaVerdicts, v)
-	}
-	for gap.Attempt = 1; gap.Attempt <= max(f.attempts, 1); gap.Attempt++ {
 		o.GapTrajectory = append(o.GapTrajectory, gap)
+		o.ToolCalls = append(o.ToolCalls,
+			schemas.Evidence{Tool: f.plan.toolName(), Input: f.plan.targetName(), Exit: s.exit})
 	}
 	known := make([]string, tools)
 	for i := range known {

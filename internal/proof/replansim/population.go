@@ -45,19 +45,25 @@ const (
 // whether criteria are misjudged: half of them for tuning, half reported, each with each level of each
 // as often; and all once more with other parameters.
 func populations(of part) (list []kind) {
-	name, seed := "mix %02d", uint64(populationSeed)
 	if of == fresh {
-		name, seed = "fresh %02d", freshSeed
+		return drawn("fresh %02d", freshSeed)
 	}
+	for n, k := range drawn("mix %02d", populationSeed) {
+		if part((n/4+n/2%2+n%2)%2) == of {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// drawn are all mixes with the parameters that a seed gives.
+func drawn(name string, seed uint64) (list []kind) {
 	for i, wrongClasses := range []float64{0, 0.1, 0.25, 0.4} {
 		for j, visible := range []bool{true, false} {
 			for k, misjudged := range []float64{0, 0.1} {
 				n := i*4 + j*2 + k
 				p := drawPopulation(stream(seed, uint64(n)))
 				p.wrongClasses, p.visible, p.misjudged = wrongClasses, visible, misjudged
-				if of != fresh && part((i+j+k)%2) != of {
-					continue
-				}
 				list = append(list, kind{fmt.Sprintf(name, n), p.about(), true, p.draw})
 			}
 		}

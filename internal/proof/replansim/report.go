@@ -33,12 +33,13 @@ func (r report) text() string {
 	var b strings.Builder
 	b.WriteString(r.lost() + "\n" + r.judged() + "\n")
 	for _, bud := range budgets() {
-		if len(r.fresh) > 0 {
-			b.WriteString(r.summary(bud, "fresh mixes", r.fresh) + "\n")
-		}
-		b.WriteString(r.summary(bud, "reported mixes", r.mixes) + "\n")
-		if len(r.plain) > 0 {
-			b.WriteString(r.summary(bud, "plain plants", r.plain) + "\n")
+		for _, group := range []struct {
+			name  string
+			kinds []kind
+		}{{"fresh mixes", r.fresh}, {"reported mixes", r.mixes}, {"plain plants", r.plain}} {
+			if len(group.kinds) > 0 {
+				b.WriteString(r.summary(bud, group.name, group.kinds) + "\n")
+			}
 		}
 		b.WriteString(r.table(bud, slices.Concat(r.fresh, r.mixes, r.plain)) + "\n")
 	}
@@ -115,33 +116,51 @@ func (r report) comparisons(kinds []kind) (list []comparison) {
 	return list
 }
 
-// lost lists where a rival solves more than the design, beyond chance.
+// lost lists where a rival solves more than the design, beyond chance: a line for each budget and
+// plant. Those with one attempt a round come last.
 func (r report) lost() string {
 	all := r.comparisons(slices.Concat(r.fresh, r.mixes, r.plain))
 	var b strings.Builder
 	worse, better := 0, 0
+	at := ""
 	for _, c := range all {
-		switch {
-		case c.p < 0.05 && c.mean < 0:
-			worse++
-			fmt.Fprintf(&b, "- %s, %s: %s solves %.1f ± %.1f points more\n", c.budget, c.kind, c.rival, -c.mean, c.half)
-		case c.p < 0.05:
+		switch here := c.budget + ", " + c.kind; {
+		case c.p >= 0.05:
+		case c.mean > 0:
 			better++
+		default:
+			worse++
+			if here != at {
+				fmt.Fprintf(&b, "\n- %s: ", here)
+				at = here
+			} else {
+				b.WriteString("; ")
+			}
+			fmt.Fprintf(&b, "%s %.1f ± %.1f", c.rival, -c.mean, c.half)
 		}
 	}
-	return fmt.Sprintf("**Where %s loses.** Of %d comparisons (paired over %d seeds of %d tasks, Holm's "+
-		"correction, 5 %%) it loses %d and wins %d:\n\n", design, len(all), seeds, tasks, worse, better) + b.String()
+	return fmt.Sprintf("**Where %s loses**, in points that the rival solves more. Of %d comparisons (paired over %d seeds "+
+		"of %d tasks, Holm's correction, 5 %%) it loses %d and wins %d:\n", design, len(all), seeds, tasks, worse,
+		better) + b.String() + "\n"
 }
 
 // judged says of each hypothesis what came of it.
 func (r report) judged() string {
 	var b strings.Builder
 	b.WriteString("| expected before the first run | what came |\n|---|---|\n")
-	if len(r.plain) > 0 {
-		fmt.Fprintf(&b, "| %s | %s |\n| %s | %s |\n| %s | %s |\n| %s | %s |\n", expectFresh, r.rule(r.fresh), expectRule,
-			r.rule(r.mixes), expectOld, r.rule(r.plain), expectBeliefs, r.more(r.fresh, "beliefs"))
-	}
+	say := func(expected, came string) { fmt.Fprintf(&b, "| %s | %s |\n", expected, came) }
+	three, one := shipped(), single()
 	mixes := slices.Concat(r.fresh, r.mixes)
+	all := slices.Concat(mixes, r.plain)
+	if len(r.fresh) > 0 {
+		say(expectAhead, r.ahead(three, r.fresh))
+	}
+	if len(r.mixes) > 0 {
+		say(expectKnown, r.ahead(three, r.mixes))
+	}
+	say(expectWide, r.rule(three[1:], all))
+	say(expectSmall, r.rule(three[:1], all))
+	say(expectSingle, r.rule(one, all))
 	var few, shows, hides []kind
 	for _, k := range mixes {
 		if !strings.HasPrefix(k.about, "classes wrong in 40 %") {
@@ -153,15 +172,30 @@ func (r report) judged() string {
 			shows = append(shows, k)
 		}
 	}
-	fmt.Fprintf(&b, "| %s | %s |\n", expectClasses, r.more(few, noClasses))
-	fmt.Fprintf(&b, "| %s | shows: %s; does not: %s |\n", expectGradient, r.more(shows, noGradient),
-		r.more(hides, noGradient))
-	fmt.Fprintf(&b, "| %s | %s |\n", expectLoss, r.more(mixes, noLoss))
-	wide := budgets()[1]
+	say(expectClasses, r.more(few, noClasses))
+	say(expectGradient, fmt.Sprintf("shows: %s; does not: %s", r.more(shows, noGradient), r.more(hides, noGradient)))
+	say(expectLoss, r.more(mixes, noLoss))
+	wide := three[1]
 	mean, half := figures.Mean(r.bySeed(wide, mixes, design,
 		func(e ended) (float64, bool) { return float64(e.rounds), e.doomed }))
-	fmt.Fprintf(&b, "| %s | after %.1f ± %.1f of %d rounds |\n", expectHopeless, mean, half, wide.replans+1)
+	say(expectHopeless, fmt.Sprintf("after %.1f ± %.1f of %d rounds", mean, half, wide.replans+1))
 	return b.String()
+}
+
+// ahead says by how much the design is ahead of the best rival over some plants, in each budget.
+func (r report) ahead(within []budget, kinds []kind) string {
+	var list []string
+	for _, b := range within {
+		least := comparison{mean: math.Inf(1)}
+		for _, rival := range rivals() {
+			if c := r.compare(b, "", kinds, rival); c.mean < least.mean {
+				least = c
+			}
+		}
+		list = append(list, fmt.Sprintf("%s: %+.1f ± %.1f points beside %s, the next", b.name, least.mean, least.half,
+			least.rival))
+	}
+	return strings.Join(list, "; ")
 }
 
 // more says how many points the design solves more than a contender, in each budget.
@@ -174,11 +208,11 @@ func (r report) more(kinds []kind, contender string) string {
 	return strings.Join(list, ", ")
 }
 
-// rule says whether the rule of the default holds on some plants.
-func (r report) rule(kinds []kind) string {
+// rule says whether the rule of the default holds on some plants, within some budgets.
+func (r report) rule(within []budget, kinds []kind) string {
 	var fails []string
 	kinds = solvable(kinds)
-	for _, b := range budgets() {
+	for _, b := range within {
 		for _, rival := range []string{"class only", "patient"} {
 			if c := r.compare(b, "", kinds, rival); c.mean-c.half <= 0 {
 				fails = append(fails, fmt.Sprintf("%s, over all: %+.1f ± %.1f points beside %s", b.name, c.mean, c.half,

@@ -23,11 +23,10 @@ const (
 	obeys       = 0.9           // how often it follows what memory says it should prefer
 	wrongClass  = 0.1           // failures that get the other class
 	driftAfter  = 50            // tasks, in the drifting stream
-	attempts    = 3             // of a round, as tasks have them: each gets the gaps of the last one
 )
 
-// streamBudget is the small one: what a lesson saves shows there.
-func streamBudget() budget { return budgets()[0] }
+// streamBudget is that of the defaults: what a lesson saves shows there.
+func streamBudget() budget { return shipped()[0] }
 
 // stream kinds, with what was expected of each before the first run.
 type streamKind struct {
@@ -79,7 +78,7 @@ func solutionOf(family, drift int, seed uint64) solution {
 	random := stream(seed, uint64(1000+family*100+drift))
 	r := p.draw(random).(*recorded)
 	for i := range r.needs { // some right approaches fail a whole first round
-		r.needs[i] = random.IntN(attempts + 1)
+		r.needs[i] = random.IntN(streamBudget().attempts + 1)
 	}
 	habits := stream(seed, uint64(5_000_000+family)) // a habit outlives a drift
 	s := solution{r, plan{tool: habits.IntN(tools), target: habits.IntN(targets)}}
@@ -238,18 +237,11 @@ func (m *memories) begin(first plan, s solution, random *rand.Rand, out *streame
 func (m *memories) solve(s solution, p plan, name string, world, planner *rand.Rand) (e ended, err error) {
 	policy := solver(name, pipeline.Blind{})(streamBudget())
 	for more := true; more; {
-		e.rounds++
-		e.elapsedMS += leastRound + world.Int64N(mostRound-leastRound)
-		seen := s.try(p, e.rounds, world)
-		for range attempts - 1 {
-			if !seen.solved() {
-				p.sharpened++
-				seen = s.try(p, e.rounds, world)
-			}
-		}
+		f := e.round(s, p, streamBudget(), world)
+		seen := f.shown
+		p = f.plan
 		call := schemas.Evidence{Tool: p.toolName(), Input: p.targetName(), Exit: seen.exit}
-		if seen.solved() {
-			e.solved = true
+		if e.solved {
 			o := schemas.SubTaskOutcome{Status: schemas.Matched, ToolCalls: []schemas.Evidence{call}}
 			m.teach(schemas.MemoryEntry{Type: schemas.Episodic, Tags: []string{string(schemas.ResultAccepted)},
 				Content: schemas.Lesson{Lesson: "worked", Prefer: pipeline.WorkedApproaches([]schemas.SubTaskOutcome{o},
@@ -264,7 +256,6 @@ func (m *memories) solve(s solution, p plan, name string, world, planner *rand.R
 				Content: schemas.Lesson{Lesson: "failed", Avoid: avoid}})
 		}
 		var o2 order
-		f := failed{e.rounds, e.elapsedMS, p, seen, attempts, streamBudget()}
 		if o2, more, err = policy.after(f, planner); err != nil {
 			return e, err
 		}

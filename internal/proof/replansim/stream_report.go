@@ -34,8 +34,7 @@ func runStreams(from uint64) (streams, error) {
 	return out, err
 }
 
-// byPolicy says what each policy solves of tasks that have nothing in common, without lessons:
-// rounds of three attempts, as tasks have them, where the other plants have one.
+// byPolicy says what each policy solves of tasks that have nothing in common, without lessons.
 func byPolicy(from uint64) (string, error) {
 	names, k := pipeline.Policies(), streamKinds()[2]
 	list := make([][]streamed, len(names))
@@ -54,7 +53,7 @@ func byPolicy(from uint64) (string, error) {
 	solved := func(v streamed) float64 { return 100 * v.solved / streamTasks }
 	ours := each(list[slices.Index(names, pipeline.DefaultPolicy)], solved)
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**Without lessons, %s tasks, three attempts a round** \\*\n\n"+
+	fmt.Fprintf(&b, "\n**Without lessons, %s tasks** \\*\n\n"+
 		"| policy | solved, %% | %s solves more by, points |\n|---|--:|--:|\n", k.name, pipeline.DefaultPolicy)
 	for i, name := range names {
 		mean, half := figures.Mean(each(list[i], solved))
