@@ -102,7 +102,8 @@ func TestEachAttemptIsEvidence(t *testing.T) {
 	whole := attempts("kubectl", schemas.Environmental, 2, 2, 0)
 	whole.Outcomes[0].Status, whole.Outcomes[0].CriteriaVerdicts = schemas.Matched, nil
 	whole.Outcomes[0].ToolCalls[0].Exit = 1
-	whole.TaskVerdicts = []schemas.CriterionVerdict{{Criterion: "all", Verdict: schemas.Fail, FailureClass: schemas.Logical}}
+	whole.TaskVerdicts = []schemas.CriterionVerdict{{Criterion: "all", Verdict: schemas.Fail,
+		FailureClass: schemas.Logical}}
 	require.Equal(t, schemas.Refine, steered(t, p, tools, whole)[0].Directive)
 }
 
