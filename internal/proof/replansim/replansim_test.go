@@ -101,16 +101,17 @@ func TestPlantsCanBeSolved(t *testing.T) {
 // A stream repeats, and without memory nothing is refused or preferred.
 func TestStreamsRepeat(t *testing.T) {
 	for _, k := range streamKinds() {
-		for _, remembers := range []bool{false, true} {
-			one, err := runStream(k, design, 7, remembers)
+		for kept := range memorySettings {
+			one, err := runStream(k, design, 7, kept)
 			require.NoError(t, err)
-			two, err := runStream(k, design, 7, remembers)
+			two, err := runStream(k, design, 7, kept)
 			require.NoError(t, err)
 			require.Equal(t, one, two)
 			require.Positive(t, one.solved)
 			told := one.preferred+one.refused > 0
-			require.False(t, told && (!remembers || k.name == "unrelated"), "%s: %+v", k.name, one)
-			require.True(t, told || !remembers || k.name != "recurring", "%+v", one)
+			require.False(t, told && (kept == forgets || k.name == "unrelated"), "%s: %+v", k.name, one)
+			require.True(t, told || kept == forgets || k.name != "recurring", "%+v", one)
+			require.False(t, kept == advises && one.refused > 0, "%s: %+v", k.name, one)
 		}
 	}
 	require.Len(t, map[string]bool{word(1): true, word(501): true, word(8): true, word(108): true}, 4)

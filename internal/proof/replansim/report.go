@@ -139,8 +139,8 @@ func (r report) lost() string {
 			fmt.Fprintf(&b, "%s %.1f ± %.1f", c.rival, -c.mean, c.half)
 		}
 	}
-	return fmt.Sprintf("**Where %s loses**, in points that the rival solves more. Of %d comparisons (paired over %d seeds "+
-		"of %d tasks, Holm's correction, 5 %%) it loses %d and wins %d:\n", design, len(all), seeds, tasks, worse,
+	return fmt.Sprintf("**Where %s loses**, in points that the rival solves more. Of %d comparisons (paired over %d "+
+		"seeds of %d tasks, Holm's correction, 5 %%) it loses %d and wins %d:\n", design, len(all), seeds, tasks, worse,
 		better) + b.String() + "\n"
 }
 

@@ -98,8 +98,18 @@ type streamed struct {
 	preferred, wrong float64 // first plans taken because memory preferred them; of these, could not work
 }
 
+// memory is what is kept from one task to the next.
+type memory int
+
+const (
+	forgets memory = iota
+	learns         // lessons, as the product uses them
+	advises        // the same lessons, but none refuses a plan
+	memorySettings
+)
+
 // runStream plays the tasks of a stream in sequence under a policy.
-func runStream(k streamKind, policy string, seed uint64, remembers bool) (out streamed, err error) {
+func runStream(k streamKind, policy string, seed uint64, kept memory) (out streamed, err error) {
 	var entries []pipeline.Remembered
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for task := range streamTasks {
@@ -112,8 +122,11 @@ func runStream(k streamKind, policy string, seed uint64, remembers bool) (out st
 		world, planner := stream(seed, uint64(10_000+task)), stream(seed, uint64(20_000+task))
 		m := memories{intent: k.intent(task, family), task: fmt.Sprint("task ", task),
 			now: begin.Add(time.Duration(task) * apart)}
-		if remembers {
+		if kept != forgets {
 			m.calibrate(recalled(m.intent, entries))
+		}
+		if kept == advises {
+			m.against, m.must = append(m.against, m.must...), nil
 		}
 		first := plan{tool: planner.IntN(tools), target: planner.IntN(targets)}
 		if planner.Float64() < habitual {

@@ -17,18 +17,23 @@ const (
 )
 
 // streams plays every stream with memory and without, over all seeds.
-type streams map[string][2][]streamed // by name: without memory, with it
+type streams map[string][memorySettings][]streamed // by name
 
 func runStreams(from uint64) (streams, error) {
 	kinds := streamKinds()
 	out := streams{}
 	for _, k := range kinds {
-		out[k.name] = [2][]streamed{make([]streamed, streamSeeds), make([]streamed, streamSeeds)}
+		var runs [memorySettings][]streamed
+		for i := range runs {
+			runs[i] = make([]streamed, streamSeeds)
+		}
+		out[k.name] = runs
 	}
-	err := figures.Each(context.Background(), "streams", len(kinds)*streamSeeds*2,
+	const settings = int(memorySettings)
+	err := figures.Each(context.Background(), "streams", len(kinds)*streamSeeds*settings,
 		func(_ context.Context, i int, _ string) (err error) {
-			k, seed, on := kinds[i/(2*streamSeeds)], i/2%streamSeeds, i%2
-			out[k.name][on][seed], err = runStream(k, pipeline.DefaultPolicy, from+uint64(seed), on == 1)
+			k, seed, kept := kinds[i/(settings*streamSeeds)], i/settings%streamSeeds, memory(i%settings)
+			out[k.name][kept][seed], err = runStream(k, pipeline.DefaultPolicy, from+uint64(seed), kept)
 			return err
 		})
 	return out, err
@@ -44,7 +49,7 @@ func byPolicy(from uint64) (string, error) {
 	err := figures.Each(context.Background(), "policies", len(names)*streamSeeds,
 		func(_ context.Context, i int, _ string) (err error) {
 			policy, seed := i/streamSeeds, i%streamSeeds
-			list[policy][seed], err = runStream(k, names[policy], from+uint64(seed), false)
+			list[policy][seed], err = runStream(k, names[policy], from+uint64(seed), forgets)
 			return err
 		})
 	if err != nil {
@@ -84,7 +89,7 @@ func (s streams) text() string {
 	var lines []line
 	var worst []string
 	for _, k := range streamKinds() {
-		off, on := s[k.name][0], s[k.name][1]
+		off, on := s[k.name][forgets], s[k.name][learns]
 		solved := func(v streamed) float64 { return 100 * v.solved / streamTasks }
 		rounds := func(v streamed) float64 { return v.rounds / streamTasks }
 		more, half, p := figures.Paired(each(on, solved), each(off, solved))
@@ -116,6 +121,15 @@ func (s streams) text() string {
 		refused = "fails: " + strings.Join(worst, ", ")
 	}
 	fmt.Fprintf(&b, "| %s | %s |\n", expectRefused, refused)
+	b.WriteString("\n| stream | solved with lessons of which none refuses a plan \\*, % | difference that refusals " +
+		"make, points |\n|---|--:|--:|\n")
+	solved := func(v streamed) float64 { return 100 * v.solved / streamTasks }
+	for _, k := range streamKinds() {
+		advice := each(s[k.name][advises], solved)
+		mean, _ := figures.Mean(advice)
+		more, half, _ := figures.Paired(each(s[k.name][learns], solved), advice)
+		fmt.Fprintf(&b, "| %s | %.1f | %+.1f ± %.1f |\n", k.name, mean, more, half)
+	}
 	return b.String()
 }
 
