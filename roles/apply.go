@@ -297,8 +297,10 @@ func (a applying) change(m *Member, to schemas.Role) error {
 	if _, err := a.g.Tx().Exec(updateCharter, encoded(to), m.Agent); err != nil {
 		return fmt.Errorf("write role: %w", err)
 	}
-	if err := schedule(a.g, &Member{Role: to, Agent: m.Agent}); err != nil {
-		return err
+	if encoded(m.Schedules) != encoded(to.Schedules) { // else they keep their time
+		if err := schedule(a.g, &Member{Role: to, Agent: m.Agent}); err != nil {
+			return err
+		}
 	}
 	on := map[[2]schemas.RoleStatus]schemas.Trigger{
 		{schemas.RoleDraft, schemas.RoleTesting}:  schemas.RoleTry,

@@ -81,11 +81,12 @@ func (a Ask) notify(g access.Grant) error {
 		schemas.ReviewRequested{GroupID: GroupOf(a.Workspace), AgentID: a.Agent, Items: 1})
 }
 
-// escalate asks whom m reports to: to see to an event, or to approve of an action. Of equal
-// escalations of a role one waits.
+// escalate asks whom m reports to: to see to an event, or to approve of an action. Of escalations
+// of a role that have the same type and the same cause one waits.
 func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision int64, d Decision) (string, error) {
 	a := Ask{Workspace: w.Workspace.Workspace, Kind: schemas.AskEscalation, Agent: m.Agent, Asked: w.entity(d.Target),
-		Title: e.Type + " escalated", decision: decision, Outside: e.Outside, Then: m.Asks.Then}
+		Title: e.Type + " escalated: " + d.Steps[len(d.Steps)-1].Step, decision: decision, Outside: e.Outside,
+		Then: m.Asks.Then}
 	if d.Approval {
 		a.Kind, a.Title = schemas.AskApproval, fmt.Sprintf("%s asks to %s for %s", m.RoleID, d.Trigger, e.Type)
 	}
@@ -332,6 +333,10 @@ func (r *Roles) approved(g access.Grant, w *World, a Ask) (string, error) {
 	}
 	if _, ok := w.Workspace.Operators[d.Operator]; !ok && d.Operator != directive {
 		return "", schemas.Conflictf("operator %s is not declared any more", d.Operator).Try("reject this")
+	}
+	if why := m.over(r.known(g, w, e).Used(m)); why != "" {
+		return "", schemas.Conflictf("%s", why).
+			Try("approve it tomorrow (UTC), or raise budget in the file first: cordelia role apply FILE")
 	}
 	var out Decided
 	err := g.AsNode(func(g access.Grant) error { return r.delegate(g, w, m, e, event, a.decision, d, &out) })

@@ -271,7 +271,7 @@ func (r *Roles) route(g access.Grant, w *World, e Event, keep keeper) ([]Decided
 			d.Steps = append(d.Steps, Step{"hops", d.Reason})
 		}
 		decided, err := keep(m, len(seen)-1, d)
-		if out = append(out, decided); err != nil || d.Action != Forward {
+		if out = append(out, decided); err != nil || d.Action != Forward || d.Sandbox {
 			return out, err
 		}
 		m = next

@@ -136,21 +136,24 @@ func field(value map[string]any, path string) string {
 	return strings.TrimSuffix(fmt.Sprintf("%v", v), ".0")
 }
 
-// briefLines are what a role's charter adds to a brief: at most 400 tokens.
-func briefLines(w *World, m *Member) []string {
+// briefLines are what a role's charter adds to a brief, with more lines that it has for every
+// seat of its kind. The soul stands there whole; its goals get what room is left.
+func briefLines(w *World, m *Member, more ...string) []string {
 	lines := []string{fmt.Sprintf("you are the role %s of %s: %s", m.RoleID, w.Workspace.Workspace,
 		strings.Join(strings.Fields(m.Soul), " "))}
-	if goals := m.GoalContext(); goals != "" {
-		lines = append(lines, goals)
-	}
 	if f := m.Authority.Forbidden; len(f) > 0 {
-		lines = append(lines, schemas.Shorten("you must not: "+strings.Join(f, ", "), maxForbidden))
+		more = append([]string{schemas.Shorten("you must not: "+strings.Join(f, ", "), maxForbidden)}, more...)
 	}
-	return lines
+	room := maxCharter - len(lines[0]) - len(strings.Join(more, "\n")) - len("\n\n")
+	if goals := m.GoalContext(); goals != "" {
+		lines = append(lines, schemas.Shorten(goals, min(room, maxGoalText)))
+	}
+	return append(lines, more...)
 }
 
-// Bounds of what a charter adds to a brief, in bytes; with the soul 1,600 in all.
+// Bounds of what a charter adds to a brief, in bytes: about 400 tokens in all.
 const (
+	maxCharter   = 1600
 	maxGoalText  = 400
 	maxForbidden = 120
 )
@@ -181,7 +184,7 @@ func (m *Member) GoalContext() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return schemas.Shorten("your goals: "+strings.Join(parts, " | "), maxGoalText)
+	return "your goals: " + strings.Join(parts, " | ")
 }
 
 func unit(u string) string {

@@ -19,6 +19,21 @@ const (
 	maxField = 300
 )
 
+// githubTypes are the types that come from GitHub, by what they are about. Others may come: it adds
+// to them.
+var githubTypes = map[string][]string{
+	"issue": {"opened", "edited", "closed", "reopened", "deleted", "labeled", "unlabeled", "assigned", "unassigned",
+		"locked", "unlocked", "pinned", "unpinned", "transferred", "milestoned", "demilestoned", "typed", "untyped"},
+	"comment": {"created", "edited", "deleted"},
+	"pull_request": {"opened", "edited", "closed", "merged", "reopened", "synchronize", "labeled", "unlabeled", "assigned",
+		"unassigned", "locked", "unlocked", "review_requested", "review_request_removed", "ready_for_review",
+		"converted_to_draft", "milestoned", "demilestoned", "auto_merge_enabled", "auto_merge_disabled", "enqueued",
+		"dequeued"},
+	"review": {"approved", "changes_requested", "commented", "edited", "dismissed"},
+	"check_run": {"created", "failed", "succeeded", "rerequested", "requested_action", "neutral", "cancelled", "skipped",
+		"timed_out", "action_required", "stale"},
+}
+
 // fromGitHub maps the events of issues, comments, pull requests, reviews and check runs; all
 // others are skipped. Their threads are issue OWNER/REPO#N and the like; a pull request that
 // closes an issue joins its thread.

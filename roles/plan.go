@@ -113,26 +113,34 @@ func differing(a, b schemas.Role) (keys []string) {
 	return keys
 }
 
-// remark lists what a file asks for and does not get: undeclared operators, and the rights of a
-// template that its users do not have.
+// remark lists what a file asks for and does not get: undeclared operators, what looks like a slip
+// of the pen, and the rights of a template that its users do not have.
 func (p *Plan) remark(w schemas.Workspace) {
-	missing := func(of string, ids []string) {
+	p.triggers(w)
+	declared := slices.Sorted(maps.Keys(w.Operators))
+	actions := actionsOf(w)
+	missing := func(of string, ids []string, a schemas.Authority) {
 		for _, id := range ids {
-			if _, ok := w.Operators[id]; !ok {
-				p.Notes = append(p.Notes, fmt.Sprintf(
-					"%s names operator %s, which operators does not declare: nothing is delegated to it", of, id))
+			if !slices.Contains(declared, id) {
+				p.Notes = append(p.Notes, fmt.Sprintf("%s names operator %s, which operators does not declare: nothing is "+
+					"delegated to it%s", of, id, near(id, declared)))
+			}
+		}
+		for _, action := range slices.Concat(a.Autonomous, a.NeedsApproval, a.Forbidden) {
+			if hint := near(action, actions); hint != "" && !slices.Contains(actions, action) {
+				p.Notes = append(p.Notes, fmt.Sprintf("%s: its authority names %s, which no operator does%s", of, action, hint))
 			}
 		}
 	}
 	for _, r := range w.Roles {
-		missing("role "+r.RoleID, r.OperatorIDs)
+		missing("role "+r.RoleID, r.OperatorIDs, r.Authority)
 		if len(r.Domains) == 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("role %s owns no domain, so no event is its own", r.RoleID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.RoleTemplates)) {
 		t := w.RoleTemplates[id]
-		missing("template "+id, t.OperatorIDs)
+		missing("template "+id, t.OperatorIDs, t.Authority)
 		if len(t.AllowedSpawners) == 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("template %s names no allowed_spawners: no role can use it", id))
 		}
@@ -144,6 +152,37 @@ func (p *Plan) remark(w schemas.Workspace) {
 			_, clamped := Clamp(t, w.Roles[at], w.Policy)
 			for _, c := range clamped {
 				p.Clamped = append(p.Clamped, fmt.Sprintf("template %s, spawned by %s: %s", id, spawner, c))
+			}
+		}
+	}
+}
+
+// actionsOf lists the actions of all operators.
+func actionsOf(w schemas.Workspace) (actions []string) {
+	for _, o := range w.Operators {
+		actions = slices.AppendSeq(actions, maps.Keys(o.Triggers))
+	}
+	slices.Sort(actions)
+	return slices.Compact(actions)
+}
+
+// triggers remarks of operators that wait for a type that GitHub does not send, but a similar one.
+func (p *Plan) triggers(w schemas.Workspace) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(w.Webhooks)), func(h schemas.Webhook) bool {
+		return h.Kind == github
+	}) {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Operators)) {
+		o := w.Operators[id]
+		for _, action := range slices.Sorted(maps.Keys(o.Triggers)) {
+			for _, t := range o.Triggers[action] {
+				thing, what, _ := strings.Cut(t, ".")
+				known := githubTypes[thing]
+				if hint := schemas.Nearest(what, known); hint != "" && !slices.Contains(known, what) {
+					p.Notes = append(p.Notes, fmt.Sprintf("operator %s: %s waits for %s, which GitHub does not send; did you mean "+
+						"%s.%s?", id, action, t, thing, hint))
+				}
 			}
 		}
 	}

@@ -196,6 +196,9 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 		}
 		return out
 	}
+	budget := func() schemas.RoleBudget {
+		return schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4)), Money: float64(r.IntN(4)) / 2}
+	}
 	trusts := func() *float64 {
 		if r.IntN(3) == 0 {
 			return nil
@@ -217,10 +220,10 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 	for range count {
 		template := schemas.RoleTemplate{Domains: some(domains), OperatorIDs: some(actions), Authority: authority(),
 			Clearance: clearance(), DefaultTrust: trusts(),
-			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
+			Budget: budget()}
 		parent := schemas.Role{RoleID: "p", Domains: some(domains), OperatorIDs: some(actions), Authority: authority(),
 			Clearance: clearance(), Trust: schemas.RoleTrust{Default: trusts(), Scores: scores()},
-			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
+			Budget: budget()}
 		child, _ := Clamp(template, parent, schemas.WorkspacePolicy{})
 		c, p := &Member{Role: child}, &Member{Role: parent}
 		of := &Member{Role: schemas.Role{Domains: template.Domains, Clearance: template.Clearance}}
@@ -237,8 +240,10 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 		for _, id := range child.OperatorIDs {
 			require.True(t, slices.Contains(parent.OperatorIDs, id) && slices.Contains(template.OperatorIDs, id))
 		}
-		for _, limit := range []int{template.Budget.Tasks, parent.Budget.Tasks} {
-			require.True(t, limit == 0 || child.Budget.Tasks > 0 && child.Budget.Tasks <= limit)
+		for _, b := range []schemas.RoleBudget{template.Budget, parent.Budget} {
+			require.True(t, b.Tasks == 0 || child.Budget.Tasks > 0 && child.Budget.Tasks <= b.Tasks)
+			require.True(t, b.Tokens == 0 || child.Budget.Tokens > 0 && child.Budget.Tokens <= b.Tokens)
+			require.True(t, b.Money == 0 || child.Budget.Money > 0 && child.Budget.Money <= b.Money)
 		}
 		if parent.Trust.Default != nil {
 			require.LessOrEqual(t, *child.Trust.Default, *parent.Trust.Default)
@@ -264,42 +269,6 @@ func TestPatterns(t *testing.T) {
 		for _, e := range types.isNot {
 			require.False(t, matches(pattern, e), "%s %s", pattern, e)
 		}
-	}
-}
-
-// What is wrong with a file is named with its line, an unknown key with the nearest there is.
-func TestFilesAreReadStrictly(t *testing.T) {
-	const file = `workspace: w
-owner: ann
-roles:
-  - role_id: a
-    soul: s
-    domans: [x]
-    authority: {autonomus: [do]}
-  - role_id: b
-    soul: s
-    reports_to: c
-policy: {memory_isolation: shared}
-operators:
-  op:
-    triggers: {do: thing.*}
-    does: {intent: "{payload.x} {what}", kind: tsk}
-`
-	_, err := Parse([]byte(file))
-	text := fmt.Sprint(err)
-	require.Contains(t, text, `line 6: there is no key "domans" here; did you mean domains?`)
-	require.Contains(t, text, `line 7: there is no key "autonomus" here; did you mean autonomous?`)
-	file2 := strings.NewReplacer("domans", "domains", "autonomus", "autonomous").Replace(file)
-	_, err = Parse([]byte(file2))
-	text = fmt.Sprint(err)
-	require.Contains(t, text, `line 10: "c" is neither a role of this file nor the owner`)
-	require.Contains(t, text, `line 11: must be one of strict, shared_read`)
-	require.Contains(t, text, `line 15: must be one of work, task; did you mean task?`)
-	require.Contains(t, text, `{what} stands for nothing`)
-	for _, bad := range []string{"a: b: c", "- 1", "workspace: &x w\nowner: *x", "workspace: w\nworkspace: v",
-		"workspace: [w]", "roles: {a: b}", "policy: {max_roles: many}"} {
-		_, err := Parse([]byte(bad))
-		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
 	}
 }
 
@@ -338,30 +307,11 @@ func TestSignals(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Equal(t, map[string]string{"t": "APAC", "p": "3"}, got[0].Params)
 	require.Equal(t, 0.5, got[0].Strength)
-	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), m, episodes[:3], now), "one condition fails")
+	require.Contains(t, got[0].Reason, "episodes_by_tag t: 2 of 2", "what lies before the window does not count")
+	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), m, episodes[1:4:4][1:], now), "one condition fails")
+	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), m, append(episodes[:1:1], episodes[2:4]...), now),
+		"two episodes, one of them before the window")
 	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), member("b", "x"), episodes, now), "not its template")
-}
-
-// What comes with the program is right, and notes nothing.
-func TestShippedWorkspaces(t *testing.T) {
-	require.Equal(t, []string{"fixer", "reviewer", "triager"}, Shipped())
-	for _, name := range Shipped() {
-		file, err := Example(name, "ann")
-		require.NoError(t, err)
-		w, err := Parse([]byte(file))
-		require.NoError(t, err, name)
-		require.Equal(t, schemas.EntityID("ann"), w.Owner)
-		p := plan(w, nil, nil)
-		require.Empty(t, p.Notes, name)
-		require.Empty(t, p.Clamped, name)
-		again, err := Format(w)
-		require.NoError(t, err)
-		back, err := Parse(again)
-		require.NoError(t, err)
-		require.Equal(t, encoded(w), encoded(back))
-	}
-	_, err := Example("triage", "ann")
-	require.ErrorContains(t, err, "did you mean triager?")
 }
 
 func TestProgress(t *testing.T) {
@@ -375,4 +325,27 @@ func TestProgress(t *testing.T) {
 		{schemas.KeyResult{Target: 2, Start: 10, Current: 12, LowerIsBetter: true}, 0}} {
 		require.InDelta(t, c.want, c.k.Progress(), 1e-9, c.k)
 	}
+}
+
+// What a charter adds to the brief of a role's work has at most 400 tokens, at four bytes each,
+// however much it says; its soul stands there whole. Goals word briefs and decide nothing.
+func TestBriefsAreShort(t *testing.T) {
+	w, m := workspace(), member(strings.Repeat("r", 40), "x")
+	w.Workspace = strings.Repeat("w", 40)
+	m.Soul = strings.Repeat("y", maxSoul)
+	for range maxNames {
+		m.Authority.Forbidden = append(m.Authority.Forbidden, strings.Repeat("f", 60))
+	}
+	e, world := Event{Type: "thing.came", Domain: "x", By: "someone"}, NewWorld(w, "g", []*Member{m})
+	before := world.Handle(m, e, known())
+	for range maxGoals {
+		m.Goals = append(m.Goals, schemas.Objective{ID: "g", Description: strings.Repeat("grow ", 300)})
+	}
+	require.Equal(t, before, world.Handle(m, e, known()))
+	lines := briefLines(world, m, ambient)
+	require.LessOrEqual(t, len(strings.Join(lines, "\n")), 400*4)
+	require.Contains(t, lines[0], m.Soul)
+	require.Contains(t, lines[1], "your goals: grow grow")
+	require.Contains(t, lines[2], "you must not: fff")
+	require.Equal(t, ambient, lines[3])
 }

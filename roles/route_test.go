@@ -51,10 +51,32 @@ func TestEveryWayEnds_INV_ROLE_LOOP(t *testing.T) {
 		require.NotEmpty(t, list, "it is decided")
 		require.LessOrEqual(t, len(list), maxHops+1)
 		for i, d := range list {
-			require.Equal(t, i < len(list)-1, d.Action == Forward)
+			require.Equal(t, i < len(list)-1, d.Action == Forward && !d.Sandbox, "%v", d)
 		}
 		ends[list[len(list)-1].Action]++
 	}
 	require.Positive(t, ends[Ignore])
 	require.Positive(t, ends[Escalate])
+}
+
+// A role in testing takes nothing away from an active one, and nothing follows from its decisions,
+// no forwarding either (INV-ROLE-SANDBOX).
+func TestTestingTakesNothingAway_INV_ROLE_SANDBOX(t *testing.T) {
+	trial, active := member("a-trial", "x", "*"), member("b", "*")
+	trial.State = schemas.RoleTesting
+	w := NewWorld(workspace(), "g", []*Member{trial, active, member("c", "y")})
+	e := Event{Type: "thing.came", Domain: "x", By: "someone"}
+	require.Equal(t, active, w.First(e), "the active one, though the other names the domain and comes first by its id")
+	active.OperatorIDs = nil
+	require.Equal(t, active, w.First(e), "though it has nothing to do for such events")
+	active.State = schemas.RoleSuspended
+	require.Equal(t, trial, NewWorld(workspace(), "g", []*Member{trial, active}).First(e), "it tries what nobody takes")
+
+	trial.Domains, e.Domain, e.Names = []string{"x"}, "y", "a-trial"
+	list, err := New(nil, nil).route(access.Grant{}, w, e, func(_ *Member, _ int, d Decision) (Decided, error) {
+		return Decided{Decision: d}, nil
+	})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, []any{Forward, "c", true}, []any{list[0].Action, list[0].Target, list[0].Sandbox})
 }

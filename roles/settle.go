@@ -21,8 +21,7 @@ import (
 // sqlRows is what a query gives.
 type sqlRows = sql.Rows
 
-// schedule writes down when each schedule of a role comes next; those that are there keep
-// their time.
+// schedule writes down when each schedule of a role comes next.
 func schedule(g access.Grant, m *Member) error {
 	if _, err := g.Tx().Exec(dropSchedules, m.Agent); err != nil {
 		return fmt.Errorf("write schedules: %w", err)
@@ -109,6 +108,9 @@ func (r *Roles) settleEpisodes(g access.Grant) error {
 			return err
 		}
 		if err := r.report(g, e, outcome); err != nil {
+			return err
+		}
+		if err := r.tasked(g, e.agent); err != nil {
 			return err
 		}
 		done[e.agent] = true
@@ -203,14 +205,17 @@ func (r *Roles) report(g access.Grant, e episode, outcome string) error {
 	if err != nil || m == nil {
 		return err
 	}
-	if err := g.Emit(events.EntityStream(w.entity(m.ReportsTo)), schemas.EventRoleReported,
-		schemas.RoleReported{AgentID: e.agent, Ref: e.ref, Kind: e.kind, Outcome: outcome}); err != nil {
+	return g.Emit(events.EntityStream(w.entity(m.ReportsTo)), schemas.EventRoleReported,
+		schemas.RoleReported{AgentID: e.agent, Ref: e.ref, Kind: e.kind, Outcome: outcome})
+}
+
+// tasked ends a role that lives for one task.
+func (r *Roles) tasked(g access.Grant, agent schemas.EntityID) error {
+	m, _, err := r.memberOf(g, agent)
+	if err != nil || m == nil || m.TTL != ttlTask {
 		return err
 	}
-	if m.TTL == ttlTask {
-		return r.move(g, e.agent, schemas.TaskComplete, "task_complete")
-	}
-	return nil
+	return r.move(g, agent, schemas.TaskComplete, "task_complete")
 }
 
 // memberOf finds a role by its agent, nil if it is none or has ended.

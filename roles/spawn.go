@@ -187,13 +187,17 @@ func (r *Roles) make(g access.Grant, w *World, parent *Member, s Spawn, child sc
 			func(format string, args ...any) { out.Clamped = append(out.Clamped, fmt.Sprintf(format, args...)) })
 	}
 	depth := max(rootDepth-len(chain)+1, 0)
+	lives := child // its agent ends with the parent's at the latest
 	if end := chain[len(chain)-1].ExpiresAt; end > 0 &&
 		(ttlSeconds(child.TTL) == 0 || g.Tx().Micros()+ttlSeconds(child.TTL)*1_000_000 > end) {
-		child.TTL = (time.Duration(end-g.Tx().Micros()) * time.Microsecond).Truncate(time.Second).String()
+		lives.TTL = (time.Duration(end-g.Tx().Micros()) * time.Microsecond).Truncate(time.Second).String()
+		if child.TTL != ttlTask {
+			child.TTL = lives.TTL
+		}
 	}
 	spawner := mayUse(w.Workspace, child.RoleID) && depth > 0
 	display := fillParams(w.Workspace.RoleTemplates[s.Template].NamePattern, s.Params)
-	record, err := r.enroll(g, w.Workspace, parent.Agent, child, display, spawner, depth)
+	record, err := r.enroll(g, w.Workspace, parent.Agent, lives, display, spawner, depth)
 	if err != nil {
 		return out, err
 	}

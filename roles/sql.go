@@ -22,7 +22,6 @@ const (
 		FROM roles r JOIN entities e ON e.id = r.agent WHERE r.workspace = ? AND r.state <> 'terminated'`
 	selectReasons = `SELECT role_id, reason FROM roles WHERE workspace = ? AND state <> 'terminated'`
 	selectState   = `SELECT workspace, state, activated_at, charter, parent FROM roles WHERE agent = ?`
-	selectEnded   = `SELECT agent FROM roles WHERE workspace = ? AND role_id = ? ORDER BY created_at DESC LIMIT 1`
 
 	suspendRestored  = `UPDATE roles SET state = 'suspended', reason = ? WHERE state IN ('active', 'testing')`
 	withdrawRestored = `UPDATE role_asks SET state = 'withdrawn', reason = ? WHERE state = 'pending'`

@@ -27,13 +27,19 @@ type World struct {
 
 	byID    map[string]*Member
 	byAgent map[schemas.EntityID]*Member
-	owners  map[string][]*Member // domain → those in states that act
+	owners  map[ownership][]*Member
+}
+
+// ownership is a domain with the state of the roles that own it.
+type ownership struct {
+	state  schemas.RoleStatus
+	domain string
 }
 
 // NewWorld makes a world of these members.
 func NewWorld(w schemas.Workspace, group schemas.GroupID, members []*Member) *World {
 	v := &World{Workspace: w, Group: group, Members: members, byID: map[string]*Member{},
-		byAgent: map[schemas.EntityID]*Member{}, owners: map[string][]*Member{}}
+		byAgent: map[schemas.EntityID]*Member{}, owners: map[ownership][]*Member{}}
 	v.Workspace.Roles = nil
 	slices.SortFunc(v.Members, func(a, b *Member) int { return cmp.Compare(a.RoleID, b.RoleID) })
 	for _, m := range v.Members {
@@ -41,10 +47,9 @@ func NewWorld(w schemas.Workspace, group schemas.GroupID, members []*Member) *Wo
 			continue
 		}
 		v.byID[m.RoleID], v.byAgent[m.Agent] = m, m
-		if m.State.Acts() {
-			for _, d := range m.Domains {
-				v.owners[d] = append(v.owners[d], m)
-			}
+		for _, d := range m.Domains {
+			at := ownership{m.State, d}
+			v.owners[at] = append(v.owners[at], m)
 		}
 	}
 	return v
@@ -59,12 +64,16 @@ func (w *World) Of(ref string) *Member {
 }
 
 // Owners lists the roles that own a domain and act, in the order in which they are asked:
-// those that name it before those that own all, then by id.
-func (w *World) Owners(domain string) []*Member {
-	if domain == "*" {
-		return w.owners["*"]
+// active ones before those in testing, which take nothing away from them; those that name the
+// domain before those that own all; then by id.
+func (w *World) Owners(domain string) (list []*Member) {
+	for _, state := range []schemas.RoleStatus{schemas.RoleActive, schemas.RoleTesting} {
+		if domain != "*" {
+			list = append(list, w.owners[ownership{state, domain}]...)
+		}
+		list = append(list, w.owners[ownership{state, "*"}]...)
 	}
-	return slices.Concat(w.owners[domain], w.owners["*"])
+	return list
 }
 
 // owns reports whether a domain is m's; no domains own nothing.
@@ -73,13 +82,16 @@ func (m *Member) owns(domain string) bool {
 }
 
 // First is the role that an event which names none goes to: of those that own its domain and
-// wake for it the first that has something done for such events, else the first. nil if
-// there is none.
+// wake for it the first that has something done for such events, else the first; one in testing
+// only where none is active. nil if there is none.
 func (w *World) First(e Event) *Member {
 	var first *Member
 	for _, m := range w.Owners(e.Domain) {
 		if cmp.Or(m.Wake, schemas.WakeAlways) != schemas.WakeAlways {
 			continue
+		}
+		if first != nil && m.State != first.State {
+			return first
 		}
 		if _, action := w.trigger(m, e.Type); action != "" {
 			return m

@@ -2,7 +2,9 @@ package roles
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -59,6 +61,10 @@ func (r *reader) into(raw []byte, to reflect.Value) error {
 	if err := decoder.Decode(&doc); err != nil {
 		return schemas.Invalidf("the file is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: ")).
 			Try("mend that line and call again")
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return schemas.Invalidf("the file holds more than one document").Expecting("one workspace").
+			Try("take out the line --- and what follows it, or apply it as a file of its own")
 	}
 	r.lines = map[string]int{}
 	if len(doc.Content) == 1 {
