@@ -99,23 +99,28 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 }
 
 // Enter makes who a member of a group that the actor manages, without asking whether
-// the actor knows them: a swarm just made them, below the actor.
+// the actor knows them: a swarm just made them, below the actor. The node enters the roles of a
+// workspace.
 func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
 	}
-	mine, err := roleIn(g, id)
-	if err != nil {
-		return err
+	enter := join
+	if !g.IsNode() {
+		mine, err := roleIn(g, id)
+		if err != nil {
+			return err
+		}
+		if !manages(mine) {
+			return schemas.Deniedf("only the owner and admins of %s add to it",
+				id).Try("ask its owner; %s names them", schemas.Tool("memory_group", "action", "list"))
+		}
+		if err := mayWrite(g, schemas.Group, "", id); err != nil {
+			return err
+		}
+		enter = admit
 	}
-	if !manages(mine) {
-		return schemas.Deniedf("only the owner and admins of %s add to it",
-			id).Try("ask its owner; %s names them", schemas.Tool("memory_group", "action", "list"))
-	}
-	if err := mayWrite(g, schemas.Group, "", id); err != nil {
-		return err
-	}
-	if err := admit(g, id, who, role); err != nil {
+	if err := enter(g, id, who, role); err != nil {
 		return err
 	}
 	return g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})

@@ -281,8 +281,29 @@ func (a Ask) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reaso
 	if err != nil || n != 1 {
 		return Settled{}, cmp.Or(err, error(schemas.Conflictf("%s was decided already", a.ID)))
 	}
+	if err := a.closed(g, to); err != nil {
+		return Settled{}, err
+	}
 	return Settled{State: to}, g.Audit("ask/"+a.ID, map[string]any{"kind": a.Kind, "state": to, "by": by,
 		"role": a.Agent, "hash": a.Hash})
+}
+
+// closed tells the role that asked what was decided. A request is answered by a message, and a role
+// that left insights has ended.
+func (a Ask) closed(g access.Grant, to schemas.ReviewState) error {
+	if a.Kind == schemas.AskRequest || a.Kind == schemas.AskInsights {
+		return nil
+	}
+	e := schemas.ReviewClosed{GroupID: GroupOf(a.Workspace), AgentID: a.Agent, Ref: a.ID}
+	switch to {
+	case schemas.ReviewApproved:
+		e.Approved = 1
+	case schemas.ReviewRejected:
+		e.Rejected = 1
+	case schemas.ReviewExpired:
+		e.Expired = 1
+	}
+	return g.Emit(events.EntityStream(a.Agent), schemas.EventReviewClosed, e)
 }
 
 // follow does what a verdict leads to, and says so.

@@ -20,5 +20,5 @@ func TestRolesUseIndexes(t *testing.T) {
 		selectSchedules, selectOverTTL, dropDeliveries, selectSame, countWakes, countToday, selectCause, selectLastCause,
 		selectThread, insertDelivery, selectVersion, selectRoleOf, selectMine, selectIsRole, selectHook, selectAsks,
 		selectSameAsk, selectFollowed, selectAskOf, selectTally, selectSpentToday, selectFromOutside, selectOutside,
-		selectDecisions, selectOpenWork, endEpisode, moveSchedule)
+		selectDecisions, selectOpenWork, selectOwnCause, endEpisode, moveSchedule)
 }

@@ -137,14 +137,16 @@ const (
 		WHERE agent = ? ORDER BY strength DESC, template, signal`
 
 	newsFrom   = `SELECT 1 FROM role_streams w JOIN streams s ON s.name = w.stream AND s.head > w.seq`
-	selectNews = `SELECT w.workspace, w.stream, e.seq, e.id, e.type, e.payload FROM role_streams w
+	selectNews = `SELECT w.workspace, w.stream, e.seq, e.at, e.type, e.payload FROM role_streams w
 		CROSS JOIN events e ON e.stream = w.stream AND e.seq > w.seq ORDER BY e.stream, e.seq LIMIT 200`
 	moveStream  = `UPDATE role_streams SET seq = ? WHERE workspace = ? AND stream = ? AND seq < ?`
 	dropStreams = `DELETE FROM role_streams WHERE workspace = ?`
 	joinStream  = `INSERT INTO role_streams(workspace, stream, seq)
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0)) ON CONFLICT DO NOTHING`
-	// selectOwnCause is the depth of the event whose delegation is ?1.
-	selectOwnCause = `SELECT v.depth FROM role_episodes p JOIN role_events v ON v.n = p.event WHERE p.ref = ?`
+	// selectOwnCause is the depth of the event whose delegation, or question, is ?1.
+	selectOwnCause = `SELECT v.depth FROM role_episodes p JOIN role_events v ON v.n = p.event WHERE p.ref = ?1
+		UNION ALL SELECT v.depth FROM role_asks a JOIN role_decisions d ON d.n = a.decision
+		JOIN role_events v ON v.n = d.event WHERE a.id = ?1 LIMIT 1`
 
 	insertSchedule  = `INSERT INTO role_schedules(agent, n, next_at) VALUES (?, ?, ?)`
 	dropSchedules   = `DELETE FROM role_schedules WHERE agent = ?`

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -33,16 +34,17 @@ func (w *World) streams(g access.Grant) error {
 	return nil
 }
 
-// settleStreams delivers the node's own events to the workspaces that want them, each once.
+// settleStreams delivers the node's own events to the workspaces that want them, each once: what it
+// told several of one workspace has one id.
 func (r *Roles) settleStreams(g access.Grant) error {
 	type news struct {
 		workspace, stream string
-		seq               int64
-		id, kind, payload string
+		seq, at           int64
+		kind, payload     string
 	}
 	rows, err := g.Tx().Query(selectNews)
 	list, err := store.Collect(rows, err, func(r *sqlRows) (n news, err error) {
-		return n, r.Scan(&n.workspace, &n.stream, &n.seq, &n.id, &n.kind, &n.payload)
+		return n, r.Scan(&n.workspace, &n.stream, &n.seq, &n.at, &n.kind, &n.payload)
 	})
 	if err != nil {
 		return fmt.Errorf("read events of the node: %w", err)
@@ -58,8 +60,8 @@ func (r *Roles) settleStreams(g access.Grant) error {
 		if !slices.Contains(w.Workspace.NodeEvents, schemas.EventType(n.kind)) {
 			continue
 		}
-		e := Event{ID: n.id, Type: n.kind, Source: string(access.NodeEntity), Domain: nodeDomain,
-			Payload: json.RawMessage(n.payload)}
+		e := Event{ID: fmt.Sprintf("%d/%x", n.at, sha256.Sum256([]byte(n.kind+" "+n.payload))), Type: n.kind,
+			Source: string(access.NodeEntity), Domain: nodeDomain, Payload: json.RawMessage(n.payload)}
 		if e.Depth, e.Thread, err = ownCause(g, n.payload); err != nil {
 			return err
 		}

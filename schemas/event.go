@@ -174,6 +174,7 @@ type ReviewClosed struct {
 	Rejected  int      `json:"rejected"`
 	Withdrawn int      `json:"withdrawn"`
 	Expired   int      `json:"expired"`
+	Ref       string   `json:"ref,omitempty"` // the question of a role that was decided
 }
 
 // RoleMessage is the payload of role.message: a message lies there for the reader.
