@@ -11,6 +11,8 @@ import (
 	"cordelia/internal/store"
 	"cordelia/memory/embedding"
 	"cordelia/memory/rank"
+	"cordelia/memory/sentence"
+	"cordelia/memory/wordvec"
 	"cordelia/schemas"
 )
 
@@ -60,6 +62,17 @@ type meant struct {
 	vector []float32
 }
 
+// model is how far the meaning is believed.
+func (m *meant) model() *rank.Model {
+	switch m.by.Model() {
+	case wordvec.Name:
+		return rank.OfWords
+	case sentence.Model:
+		return rank.OfSentences
+	}
+	return rank.OfServed
+}
+
 // WantsMeaning reports whether the meaning of q can add anything: q has words, is no
 // later page of a search by words alone, and something the actor may read has a
 // vector. It asks the model nothing.
@@ -78,12 +91,11 @@ func (q *Query) WantsMeaning(g access.Grant, m *embedding.Vectors) (wanted bool,
 // AskMeaning asks the model what q means. False: it is down or did not answer in time,
 // and q is searched by words alone. Call it after WantsMeaning, outside of transactions.
 func (q *Query) AskMeaning(ctx context.Context, m *embedding.Vectors) bool {
-	vector := m.Query(ctx, q.Text, q.dim)
-	if vector == nil {
-		return false
+	vector, answered := m.Query(ctx, q.Text, q.dim)
+	if vector != nil {
+		q.meaning = &meant{by: m, vector: vector}
 	}
-	q.meaning = &meant{by: m, vector: vector}
-	return true
+	return answered
 }
 
 // fused merges the ranking by words with that by meaning, if the query has one.
@@ -92,14 +104,18 @@ func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 	for i, d := range words {
 		d.ByWords = i + 1
 	}
-	if p.meaning == nil {
+	if p.meaning == nil || p.Without&ByMeaning != 0 {
 		return words, page{}, nil
+	}
+	weight := p.words.WeightOf(p.meaning.model(), words)
+	if weight == 0 {
+		return words, page{Meant: true}, nil
 	}
 	found, err := p.meant(tx, words)
 	if err != nil {
 		return nil, page{}, err
 	}
-	return p.words.Fuse(words, found), page{Meant: true}, nil
+	return p.words.Fuse(words, found, weight), page{Meant: true}, nil
 }
 
 // meant finds documents by meaning, nearest first, and checks each as those
@@ -129,6 +145,7 @@ func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 	var authors []schemas.EntityID
 	for i, f := range found {
 		if d := known[f.N]; d != nil {
+			d.IsNear(f)
 			found[i].Doc = d
 		} else {
 			f.Because("meaning")

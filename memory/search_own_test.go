@@ -77,7 +77,8 @@ type ownNotes struct {
 	ids map[string]schemas.ItemID // by text
 }
 
-func newOwn(t *testing.T, set string) ownNotes {
+// The vectors are those that every program makes, if by is nil.
+func newOwn(t *testing.T, set string, by vectors.Embedder) ownNotes {
 	n := ownNotes{&meaningNode{warmNode: newWarmNode(t)}, map[string]schemas.ItemID{}}
 	put := func(text, key string, change func(*Write)) {
 		data, err := json.Marshal(map[string]any{"type": "insight", "content": text,
@@ -112,18 +113,18 @@ func newOwn(t *testing.T, set string) ownNotes {
 		}
 	}
 	n.clock.micros.Store(time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC).UnixMicro())
+	if by == nil {
+		by = vectors.Words{}
+	}
+	n.m = NewVectors(by, vectors.Options{Private: true, Wait: time.Minute})
+	n.refresh(n.m)
 	return n
 }
 
 // found asks for the first ten hits, some ways of finding left out.
 func (n ownNotes) found(question string, without Way) Found {
-	if n.m != nil {
-		f, down := n.byMeaning(n.m, ada, Search{Text: question, Without: without})
-		require.False(n.t, down)
-		return f
-	}
-	f, err := n.trySearch(ada, Search{Text: question, Without: without})
-	require.NoError(n.t, err)
+	f, down := n.byMeaning(n.m, ada, Search{Text: question, Without: without})
+	require.False(n.t, down)
 	return f
 }
 
@@ -161,7 +162,7 @@ func TestOwnSets(t *testing.T) {
 	}{
 		{"asked", 0, 1, 10, 12}, {"german", 0, 1, 10, 70}, {"long", 0, 1, 10, 50}, {"dated", 2, 3, 10, 90},
 	} {
-		lines, n := ownSet(t, set.name), newOwn(t, set.name)
+		lines, n := ownSet(t, set.name), newOwn(t, set.name, nil)
 		all := n.share(lines, set.text, set.question, set.k, 0)
 		row := fmt.Sprintf("%-7s %3d questions · R@1 %5.1f · R@10 %5.1f", set.name, len(lines),
 			n.share(lines, set.text, set.question, 1, 0), all)
@@ -171,11 +172,11 @@ func TestOwnSets(t *testing.T) {
 		t.Log(row)
 		require.GreaterOrEqual(t, all, set.floor, set.name)
 	}
-	n := newOwn(t, "updates")
+	n := newOwn(t, "updates", nil)
 	current := n.currentFirst(0)
 	t.Logf("updates 50 questions · current first %d · without %s %d", current, BySubject, n.currentFirst(BySubject))
 	require.Equal(t, 50, current)
-	newOwn(t, "asked").doubts(36)
+	newOwn(t, "asked", nil).doubts(36)
 }
 
 // doubts counts what is marked weak: at least that many of the questions without an answer.
@@ -221,12 +222,7 @@ func TestOwnSetsWithTheEncoder(t *testing.T) {
 	require.NoError(t, sentence.Install(pkg, path))
 	encoder, err := sentence.Open(path)
 	require.NoError(t, err)
-	embedded := func(set string) ownNotes {
-		n := newOwn(t, set)
-		n.m = NewVectors(encoder, vectors.Options{Private: true, Wait: time.Minute})
-		n.refresh(n.m)
-		return n
-	}
+	embedded := func(set string) ownNotes { return newOwn(t, set, encoder) }
 	for _, set := range []struct {
 		name              string
 		text, question, k int

@@ -8,10 +8,11 @@ const (
 	ByUse     Way = 1 << iota // words used like those asked for
 	ByDate                    // the days, weeks and months that the question names
 	BySubject                 // the current item of the subject and key of one that is found
+	ByMeaning                 // vectors that lie near that of the question
 )
 
 // Ways are all of them.
-func Ways() []Way { return []Way{ByUse, ByDate, BySubject} }
+func Ways() []Way { return []Way{ByUse, ByDate, BySubject, ByMeaning} }
 
 // String names one way.
 func (w Way) String() string {
@@ -22,6 +23,8 @@ func (w Way) String() string {
 		return "date"
 	case BySubject:
 		return "subject"
+	case ByMeaning:
+		return "meaning"
 	}
 	return ""
 }

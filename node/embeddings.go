@@ -79,5 +79,5 @@ func (n *Node) RefreshEmbeddings(ctx context.Context) (more bool, err error) {
 	if asked == nil {
 		asked = batch.Err()
 	}
-	return asked == nil, asked
+	return asked == nil && batch.Full(), asked
 }

@@ -16,7 +16,7 @@ import (
 
 // Embedder turns texts into vectors that lie close when the texts mean alike.
 // It is safe for concurrent use, and every vector it gives is finite, not zero
-// and of one length.
+// and of one length; nil stands for a text that means nothing to it.
 type Embedder interface {
 	// Model names everything the vectors of documents depend on.
 	Model() string
@@ -79,32 +79,33 @@ func (m *Vectors) Any(tx querier, scopes []int64) (dim int, any bool, err error)
 	return now.dim, any, nil
 }
 
-// Query asks the model for the vector of a query, which is to have dim dimensions. nil: it is
-// down or did not answer in time. Call it outside of transactions.
-func (m *Vectors) Query(ctx context.Context, text string, dim int) []float32 {
-	vector := m.recall(text)
-	if vector == nil {
-		if vector = m.ask(ctx, text); vector == nil {
-			return nil
-		}
-		if len(vector) != dim {
-			m.failed(m.errOtherLength(len(vector), dim))
-			return nil
-		}
-		m.keep(text, vector)
+// Query asks the model for the vector of a query, which is to have dim dimensions; nil if the
+// query means nothing to it. False: it is down or did not answer in time. Call it outside of
+// transactions.
+func (m *Vectors) Query(ctx context.Context, text string, dim int) (vector []float32, answered bool) {
+	if vector = m.recall(text); vector != nil {
+		return vector, true
 	}
-	return vector
+	if vector, answered = m.ask(ctx, text); vector == nil {
+		return nil, answered
+	}
+	if len(vector) != dim {
+		m.failed(m.errOtherLength(len(vector), dim))
+		return nil, false
+	}
+	m.keep(text, vector)
+	return vector, true
 }
 
-func (m *Vectors) ask(ctx context.Context, text string) []float32 {
+func (m *Vectors) ask(ctx context.Context, text string) (vector []float32, answered bool) {
 	if m.down.Load() {
-		return nil
+		return nil, false
 	}
 	select {
 	case m.asking <- struct{}{}:
 		defer func() { <-m.asking }()
 	default:
-		return nil
+		return nil, false
 	}
 	limited, cancel := context.WithTimeout(ctx, m.opts.Wait)
 	defer cancel()
@@ -114,11 +115,14 @@ func (m *Vectors) ask(ctx context.Context, text string) []float32 {
 		if ctx.Err() == nil && schemas.CodeOf(err) != schemas.CodeInvalid {
 			m.failed(err)
 		}
-		return nil
+		return nil, false
 	}
 	unit(vector)
-	return vector
+	return vector, true
 }
+
+// Model is the name of the model.
+func (m *Vectors) Model() string { return m.model.Model() }
 
 // failed notes that the model does not answer.
 func (m *Vectors) failed(err error) {

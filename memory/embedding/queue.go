@@ -10,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory/wordvec"
 	"cordelia/schemas"
 )
 
@@ -78,6 +79,7 @@ type Batch struct {
 	model   model
 	items   []pending
 	skipped bool  // some items left the queue without being sent
+	full    bool  // there may be more to take
 	err     error // why vectors were not stored
 }
 
@@ -87,10 +89,15 @@ type pending struct {
 	attempts int
 	vector   []float32
 	refused  bool
+	nothing  bool // it means nothing to the model
 }
 
 // Empty reports whether there is nothing to embed in b.
 func (b *Batch) Empty() bool { return len(b.items) == 0 }
+
+// Full reports whether more may be waiting than b took. What is written meanwhile can wait for
+// the next look, so that a writer is not followed item by item.
+func (b *Batch) Full() bool { return b.full }
 
 // Skipped reports whether items left the queue because there was nothing to send.
 func (b *Batch) Skipped() bool { return b.skipped }
@@ -127,10 +134,14 @@ func (m *Vectors) Claim(g access.Grant) (*Batch, error) {
 		if taken == 0 {
 			break
 		}
+		b.full = taken == batchItems
 		if err := b.read(tx); err != nil {
 			return nil, err
 		}
-		if len(b.items) > 0 {
+		switch {
+		case len(b.items) > 0 && m.Model() == wordvec.Name: // nothing to account for
+			return b, nil
+		case len(b.items) > 0:
 			return b, g.Audit("model/"+m.model.Model(), map[string]any{"embed": len(b.items)})
 		}
 	}
@@ -194,17 +205,26 @@ func (b *Batch) read(tx *store.Tx) error {
 			b.items = append(b.items, p)
 			continue
 		}
-		if !wanted {
-			if _, err := tx.Exec(dropEmbedding, p.n); err != nil {
-				return fmt.Errorf("drop vector: %w", err)
-			}
-		}
 		b.skipped = true
-		if _, err := tx.Exec(dropClaimed, b.claim, p.n); err != nil {
+		if wanted {
+			_, err = tx.Exec(dropClaimed, b.claim, p.n)
+		} else {
+			err = b.drop(tx, p.n)
+		}
+		if err != nil {
 			return fmt.Errorf("drop claim: %w", err)
 		}
 	}
 	return nil
+}
+
+// drop takes an item out of the queue that is to have no vector.
+func (b *Batch) drop(tx *store.Tx, n int64) error {
+	if held, err := tx.Exec(dropClaimed, b.claim, n); err != nil || held == 0 {
+		return err
+	}
+	_, err := tx.Exec(dropEmbedding, n)
+	return err
 }
 
 // Embed asks the model for the vectors of b. Call it outside of transactions;
@@ -236,8 +256,8 @@ func (m *Vectors) embed(ctx context.Context, items []pending) error {
 		return fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(items))
 	case err == nil:
 		for i := range items {
+			items[i].vector, items[i].nothing = vectors[i], len(vectors[i]) == 0
 			unit(vectors[i])
-			items[i].vector = vectors[i]
 		}
 		return nil
 	case schemas.CodeOf(err) != schemas.CodeInvalid:
@@ -294,6 +314,10 @@ func (b *Batch) store(tx *store.Tx, dim int) (stored int, err error) {
 			if _, err := tx.Exec(deferClaimed, tx.Micros()+retryAfter(p.attempts).Microseconds(), b.claim,
 				p.n); err != nil {
 				return stored, fmt.Errorf("defer item: %w", err)
+			}
+		case p.nothing:
+			if err := b.drop(tx, p.n); err != nil {
+				return stored, err
 			}
 		case p.vector == nil:
 		case len(p.vector) != dim:

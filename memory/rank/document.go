@@ -33,6 +33,7 @@ type Doc struct {
 	ByWords int
 
 	prev, next *Doc
+	near       float64   // cosine of its vector and the query's; 0 = not compared
 	tf         []float64 // of the query's terms
 	soft       []float64 // how much other words stand for those it lacks; nil = none do
 	named      bool      // the query names who said it

@@ -12,9 +12,7 @@ const (
 
 	adjacent = 0.5  // the part of what is near that counts for what stands before and after it
 	agreeing = 5    // of the best by words, that the model is tried on
-	believed = 0.2  // how much meaning counts beside words that cover all of the query
-	poor     = 0.4  // of the query; where words cover less, meaning counts more, up to 1 more
-	unproved = 0.25 // the part of it for a model that thinks nothing of what words find
+	unproved = 0.25 // the part of its weight for a model that thinks nothing of what words find
 )
 
 // Meant is a document found by meaning.
@@ -27,7 +25,7 @@ type Meant struct {
 // Weigh makes m count as much as its source and author deserve. It reports whether m is near
 // enough, and counts enough, to be a hit.
 func (q *Query) Weigh(m *Meant) bool {
-	m.weight = 1
+	m.weight, m.near = 1, m.Near
 	if m.SecondHand {
 		m.weight = secondHand
 	}
@@ -40,6 +38,9 @@ func (q *Query) Weigh(m *Meant) bool {
 	}
 	return m.Near > 0 && m.weight > leastOfTrust
 }
+
+// IsNear takes over how near the same document is that meaning found.
+func (d *Doc) IsNear(found Meant) { d.near = found.near }
 
 // Nearest orders documents by how near they are.
 func Nearest(found []Meant) []Meant {
@@ -70,10 +71,10 @@ func Smooth(found []Meant, around map[int64][2]int64) []Meant {
 }
 
 // Fuse orders words, which are ranked, and the first 50 of meaning, which are nearest first, by
-// the sum of both scores, each as a part of the best. Meaning counts more where words cover
-// little, and little where the model does not think the best by words any nearer than the rest:
-// one that knows nothing moves hardly a hit (INV-LEXICAL).
-func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
+// the sum of both scores, each as a part of the best, that of meaning by its weight. It counts
+// little where the model does not think the best by words any nearer than the rest: one that
+// knows nothing moves hardly a hit (INV-LEXICAL).
+func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	if len(meaning) == 0 {
 		return words
 	}
@@ -83,8 +84,7 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
 	for _, m := range meaning[:min(len(meaning), maxMeant)] {
 		near[m.Doc] = m.weight * max(m.Near-middle, 0) / most
 	}
-	lacking := max(poor-q.cover(words), 0) / poor
-	weight := (believed + lacking) * (unproved + (1-unproved)*agreement(words, meaning))
+	weight *= unproved + (1-unproved)*agreement(words, meaning)
 	score, all := map[*Doc]float64{}, slices.Clone(words)
 	top, last := leastOfTrust*neverSurfaces, 1.0
 	if len(words) > 0 {
@@ -96,6 +96,9 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
 	}
 	for _, m := range meaning[:min(len(meaning), maxMeant)] {
 		if _, ok := score[m.Doc]; !ok {
+			if q.model != nil && m.near < q.model.least {
+				continue
+			}
 			all = append(all, m.Doc)
 		}
 		score[m.Doc] += weight * near[m.Doc]

@@ -26,6 +26,11 @@ func ranking(r *rand.Rand, n int, cover float64) (*Query, []*Doc) {
 	return q, docs
 }
 
+// fused is what a model of sentences makes of a ranking.
+func fused(q *Query, words []*Doc, meaning []Meant) []*Doc {
+	return q.Fuse(words, meaning, q.WeightOf(OfServed, words))
+}
+
 // A model that knows nothing costs at most one point of a hundred of the mean reciprocal rank:
 // what words put first stays there.
 func TestFuse_INV_LEXICAL(t *testing.T) {
@@ -43,9 +48,9 @@ func TestFuse_INV_LEXICAL(t *testing.T) {
 				Near: r.NormFloat64() / 10})
 		}
 		answer := words[min(int(r.ExpFloat64()*3), len(words)-1)]
-		fused := q.Fuse(words, Nearest(meaning))
+		merged := fused(q, words, Nearest(meaning))
 		before += 1 / float64(slices.Index(words, answer)+1) / runs
-		after += 1 / float64(slices.Index(fused, answer)+1) / runs
+		after += 1 / float64(slices.Index(merged, answer)+1) / runs
 	}
 	t.Logf("mean reciprocal rank %.3f, with a model that knows nothing %.3f", before, after)
 	require.Greater(t, after, before-0.01)
@@ -73,13 +78,13 @@ func TestFuseKeepsAll(t *testing.T) {
 		for _, m := range meaning[:min(len(meaning), maxMeant)] {
 			union[m.Doc] = true
 		}
-		got := q.Fuse(words, meaning)
+		got := fused(q, words, meaning)
 		require.Len(t, got, len(union))
 		for _, d := range got {
 			require.True(t, union[d])
 			delete(union, d)
 		}
-		require.True(t, slices.Equal(got, q.Fuse(words, meaning)), "the same each time")
+		require.True(t, slices.Equal(got, fused(q, words, meaning)), "the same each time")
 	}
 }
 
@@ -95,7 +100,7 @@ func TestAModelThatAgreesIsHeard(t *testing.T) {
 		for i := range 60 {
 			meaning = append(meaning, Meant{Doc: &Doc{ID: schemas.ItemID(fmt.Sprint("o", i))}, weight: 1, Near: 0.1})
 		}
-		return slices.Index(q.Fuse(words, Nearest(meaning)), hit)
+		return slices.Index(fused(q, words, Nearest(meaning)), hit)
 	}
 	require.Less(t, place(0.2), 10)
 	require.Less(t, place(0.2), place(1))

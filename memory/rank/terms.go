@@ -62,6 +62,7 @@ type Query struct {
 	alternatives []alternative        // what fetches candidates beside the words
 	spans        []text.Span          // the days, weeks and months it names
 	spanWeight   float64              // what lying in one of them is worth
+	model        *Model               // what meaning is known from, nil = nothing
 }
 
 // term is one word of a query.
@@ -285,8 +286,8 @@ func (q *Query) weightIn(d *Doc) (sum float64) {
 	return sum
 }
 
-// Weak reports whether no document holds a third of the weight of the query's informative
-// words. A word that no item has counts, too.
+// Weak reports whether no document answers the query: none holds a third of the weight of its
+// informative words, those that no item has included, and none means nearly the same.
 func (q *Query) Weak(docs []*Doc) bool {
 	if len(q.order) == 0 || len(docs) == 0 {
 		return false
@@ -310,7 +311,7 @@ func (q *Query) Weak(docs []*Doc) bool {
 				held += weights[i] * min(d.tf[i], 1)
 			}
 		}
-		if held >= weakShare*all {
+		if held >= weakShare*all || q.model.answers(d.near, held/all) {
 			return false
 		}
 	}

@@ -74,8 +74,11 @@ func Open(path string) (*Encoder, error) {
 	return &Encoder{path, sync.OnceValues(func() (*encoder, error) { return read(path) })}, nil
 }
 
+// Model names the encoder among models.
+const Model = Name + " " + Version
+
 // Model names it.
-func (e *Encoder) Model() string { return Name + " " + Version }
+func (e *Encoder) Model() string { return Model }
 
 // Host is where texts go.
 func (e *Encoder) Host() string { return "this machine" }

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Name tells this table from others: what is made of its vectors is made anew with another.
+const Name = "word-vectors-1"
+
 // Dim is how many numbers a vector has.
 const Dim = 100
 

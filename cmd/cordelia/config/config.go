@@ -17,6 +17,7 @@ import (
 
 	"cordelia/agents"
 	"cordelia/internal/keys"
+	vectors "cordelia/memory/embedding"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -34,7 +35,7 @@ type Settings struct {
 	// calls with arguments that are not valid before it does, slowed down likewise
 	FailedPerMinute int `json:"failed_per_minute" default:"20"`
 	// a model of meanings that search asks
-	Embeddings *embeddings `json:"embeddings" default:"search by words alone"`
+	Embeddings *embeddings `json:"embeddings" default:"search by words and the built-in word vectors"`
 	// folders that machine checks are made in
 	CheckRoots []string `json:"check_roots" default:"none"`
 	Checks     checks   `json:"checks"` // what those may do
@@ -191,10 +192,12 @@ func (s Settings) Configure(c *node.Config) error {
 	if err := s.Trust.Configure(c); err != nil {
 		return Unusable(c.Home, err)
 	}
-	if s.Embeddings != nil {
-		if err := s.Embeddings.Configure(c); err != nil {
-			return Unusable(c.Home, err)
-		}
+	if s.Embeddings == nil {
+		c.Embedder, c.Embeddings = vectors.Words{}, vectors.Options{Private: true}
+		return nil
+	}
+	if err := s.Embeddings.Configure(c); err != nil {
+		return Unusable(c.Home, err)
 	}
 	return nil
 }
