@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat 
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall encoder proof trust-sim replan-sim replay-study proof-live gate-sim soak mutate structure golden release reproduce clean
+.PHONY: help build test conformance e2e bench bench-recall encoder proof trust-sim replan-sim replay-study gate-sim soak mutate structure golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,9 +60,6 @@ replan-sim: ## what replanning and lessons are worth beside simpler policies, in
 
 replay-study: ## when policies would have noticed that recorded runs went wrong, into docs/replay.md
 	$(GO) run ./internal/proof/replaystudy
-
-proof-live: build ## what memory and verdicts are worth with a real model; costs money (LIVE="-client claude-code -repeats 3")
-	$(GO) run ./internal/proof/live -bin bin/cordelia $(LIVE)
 
 gate-sim: ## what the gate lets through beside gates by overall score, into docs/gate.md
 	$(GO) run ./internal/proof/gatesim

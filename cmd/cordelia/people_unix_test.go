@@ -87,6 +87,7 @@ var notWalked = map[string]string{
 	"export":       "a file of JSON lines",
 	"agent record": "a record to carry", "agent token": "a token", "audit prove": "a proof to carry",
 	"demo": "its own transcript", "demo roles": "its own transcript", "demo run": "its own tests",
+	"proof live":  "its own tests",
 	"role export": "a file to apply", "role example": "a file to apply", "role approve": "transcripts",
 	"events tail": "endless", "setup": "its own tests", "uninstall": "its own tests", "import": "transcripts",
 	"restore": "transcripts", "embeddings install": "needs a package of 26 MB",

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"cordelia/internal/live"
 )
 
 // A run begins nothing more once its bound is reached, says which one, and goes on when it is
@@ -165,4 +167,30 @@ func TestDemoRunsYourClient(t *testing.T) {
 	out, code = h.did("demo", "run", "--client", "codex")
 	require.Equal(t, 1, code, out)
 	require.Contains(t, out, "codex is not installed")
+}
+
+// A scripted client mends a repository under each condition, and what it cannot know is said.
+func TestProofLive(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, replay{
+		Plan: json.RawMessage(`{"subtasks": [{"intent": "mend dedupe", "sequence": 1, "tools": ["bash"],
+  "success_criteria": [{"criterion": "check.sh exits 0", "mode": "verifiable", "command": "sh check.sh"}]}],
+ "task_criteria": [{"criterion": "the check passes", "mode": "verifiable", "command": "sh check.sh"}]}`),
+		Work: map[string][]string{"mend dedupe": {`printf '%s\n' 'awk "!seen[\$0]++"' > dedupe.sh`, "sh check.sh"}}})
+	measure := []string{"proof", "live", "--client", "claude-code", "--repositories", "dedupe", "--repeats", "1",
+		"--max-tokens", "1000000", "--json"}
+	out, code := h.did(measure...)
+	require.Equal(t, 2, code, out)
+	require.Contains(t, out, "no terminal to ask at whether 3 runs of at most 1000000 tokens are wanted")
+	out, code = h.did(append(measure, "--yes")...)
+	require.Zero(t, code, out)
+	var r live.Report
+	require.NoError(t, json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &r), out)
+	require.Len(t, r.Rows, 3)
+	for _, row := range r.Rows {
+		require.Equal(t, live.Spread{Mean: 100, Least: 100, Most: 100}, row.Mended, row.Kept)
+		require.Equal(t, live.Spread{Mean: 100, Least: 100, Most: 100}, row.Accepted, row.Kept)
+		require.Zero(t, row.Wrongly.Mean, row.Kept)
+	}
+	require.NotEmpty(t, r.Caveats)
 }

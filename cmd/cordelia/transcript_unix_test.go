@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -255,7 +256,8 @@ func TestEveryCommandIsShown(t *testing.T) {
 				continue
 			}
 			require.NotEmpty(t, c.Example, c.CommandPath())
-			asksAClient := c.CommandPath() == "cordelia demo run"             // which a test plays with a scripted one
+			asksAClient := slices.Contains([]string{"cordelia demo run", "cordelia proof live"}, // which tests play
+				c.CommandPath()) // with a scripted one
 			needsAPackage := c.CommandPath() == "cordelia embeddings install" // of 26 MB, which no test has
 			require.True(t, works[c.CommandPath()] || c.Name() == "tail" || asksAClient || needsAPackage,
 				"%s: no transcript shows it working", c.CommandPath())

@@ -1,4 +1,4 @@
-package main
+package live
 
 // repository is a small program with a fault, and tests of it that the models do not see.
 type repository struct {
