@@ -39,8 +39,36 @@ func lostKey(tx *store.Tx, home Home) error {
 	return nil
 }
 
+// Shared reports whether the node's state is in a database server, for other nodes, too.
+func (n *Node) Shared() bool { return n.Store.Path() == "" }
+
+// NeedsUser reports whether neither the home nor the database has a user yet. A home that
+// joins a database with one needs none of its own: whoever calls brings their key.
+func (n *Node) NeedsUser(ctx context.Context) (needs bool, err error) {
+	if !n.Home.Fresh() || !n.Shared() {
+		return n.Home.Fresh(), nil
+	}
+	err = n.Look(ctx, "open_identity", func(g access.Grant) error {
+		_, err := agents.SoleHuman(g)
+		if needs = errors.Is(err, schemas.ErrNotFound); needs {
+			return nil
+		}
+		return err
+	})
+	return needs, err
+}
+
 // LostKey is lostKey for this node.
 func (n *Node) LostKey(ctx context.Context) error {
+	if n.Shared() && n.Home.Fresh() {
+		needs, err := n.NeedsUser(ctx)
+		if err != nil || needs {
+			return err
+		}
+		return schemas.NotFoundf("the database has a user, and %s has no key of theirs", n.Home).
+			Try("copy the folder keys of the home that made the user; cordelia serve needs none of these keys, and " +
+				"cordelia mcp --as NAME only that agent's")
+	}
 	return n.Look(ctx, "open_identity", func(g access.Grant) error { return lostKey(g.Tx(), n.Home) })
 }
 

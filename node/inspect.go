@@ -19,6 +19,9 @@ func SchemaVersion() int { return store.SchemaVersion() }
 // processes on it cannot share a database.
 func NetworkFileSystem(folder string) (name string, is bool) { return store.NetworkFileSystem(folder) }
 
+// HasPassword reports whether the address of a database holds a password.
+func HasPassword(address string) bool { return store.HasPassword(address) }
+
 // ParseDurability reads when a write counts as done. Errors: CodeInvalid.
 func ParseDurability(text string) (store.Durability, error) {
 	switch text {

@@ -86,6 +86,13 @@ written. The key file of the agent your clients act as is made from the backup.`
 			if err != nil {
 				return err
 			}
+			if address, err := a.Database(home); err != nil {
+				return err
+			} else if address != "" {
+				return schemas.Errorf(schemas.CodeUnavailable,
+					"the state is in a PostgreSQL database, which cordelia does not restore").
+					Try("use pg_restore into an empty database, and name that one")
+			}
 			s, err := config.Read(home)
 			if err != nil {
 				return config.Unusable(home, err)

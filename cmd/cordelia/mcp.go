@@ -51,6 +51,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 		cli.Names(ops.Toolsets()))
 	cmd.Flags().StringVar(&f.dir, "dir", "",
 		"folder the agent works in (default: the one this is started in); it may be bound to a group")
+	databaseFlag(cmd.Flags(), a)
 	cmd.Flags().StringVar(&f.connect, "connect", "",
 		"pass everything on to a server behind this unix socket, and open no home: for workers of cordelia run")
 	cmd.Flags().BoolVar(&f.structured, "structured", false,
@@ -77,7 +78,9 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 		return err
 	}
 	defer cli.Closing(n, &err)
-	if n.Home.Fresh() {
+	if needs, err := n.NeedsUser(ctx); err != nil {
+		return err
+	} else if needs {
 		made, err := n.Establish(ctx, "", nil, nil)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
@@ -54,10 +55,17 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+
 		cli.Names(ops.Toolsets()))
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
+	databaseFlag(fl, a)
 	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once for clients with a token")
 	fl.BoolVar(&f.endWithInput, "end-with-input", false,
 		"end when the input ends, as mcp does: with the program that started it")
 	return cmd
+}
+
+// databaseFlag names the database of a node that shares its state.
+func databaseFlag(fl *pflag.FlagSet, a *cli.App) {
+	fl.StringVar(&a.DB, "db", "", "PostgreSQL database that keeps the state, as postgres://user@host/database; no "+
+		"password; also $"+cli.DatabaseVariable+" and the setting database")
 }
 
 func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
@@ -80,7 +88,9 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 		return err
 	}
 	defer cli.Closing(n, &err)
-	if n.Home.Fresh() {
+	if needs, err := n.NeedsUser(ctx); err != nil {
+		return err
+	} else if needs {
 		if _, err := n.Establish(ctx, "", nil, nil); err != nil {
 			return err
 		}

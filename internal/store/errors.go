@@ -97,10 +97,17 @@ func classifyServer(err error) (error, bool) {
 		return unavailable("the disk of the database server is full", "free some space there, then repeat the call")
 	case postgres.ReadOnly:
 		return unavailable("the database does not let this node write",
-			"connect to the primary server, with the writer's role")
+			"connect to the primary server, as a role that may write there and owns the tables")
+	case postgres.Refused:
+		return unavailable("the database server refuses the user: the password is missing or wrong, or the server's "+
+			"pg_hba.conf does not let this machine in",
+			"put the password into ~/.pgpass (mode 0600; PGPASSFILE names another file) or CORDELIA_DB")
+	case postgres.Absent:
+		return unavailable("the server has no database of that name",
+			"make it there: createdb -E UTF8 -T template0 NAME; or correct the address")
 	case postgres.Lost:
 		return unavailable("the database server cannot be reached",
-			"repeat the call; if it happens again, look at the server")
+			"see that it runs and that its address is right (pg_isready), then repeat the call")
 	case postgres.Unkept:
 		return schemas.Invalidf("a text holds the character NUL, or bytes that are no UTF-8; nothing was written").
 			Try("leave them out").Because(err), true

@@ -54,6 +54,9 @@ func newServer(o Options) (engine, error) {
 	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dial: write, living: postgres.NewLiving(write)}, nil
 }
 
+// HasPassword reports whether the address of a server's database holds a password.
+func HasPassword(address string) bool { return postgres.HasPassword(address) }
+
 func (s *server) reader(ctx context.Context) (*conn, error) {
 	return newConn(ctx, s.ro, &serverDialect)
 }

@@ -47,6 +47,8 @@ type App struct {
 	In          *os.File
 	Home        string
 	Durability  string
+	DB          string // address of a PostgreSQL database, from the command line
+	ownDB       string // from the environment
 	AsJSON      bool
 	Verbose     bool
 

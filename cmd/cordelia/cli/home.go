@@ -47,8 +47,8 @@ func ownerOf(dir string) string {
 // Gone refuses a home that has keys and no database.
 func Gone(home node.Home) error {
 	return schemas.NotFoundf("%s has keys, but its database is gone", home).
-		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then " +
-			"cordelia setup")
+		Try("cordelia restore FILE, from a backup; or, if its state is in PostgreSQL, name the address in CORDELIA_DB " +
+			"or the setting database; or, to begin anew: cordelia uninstall --purge, then cordelia setup")
 }
 
 // OpenUsed opens a node that has a user; it makes none.
@@ -64,7 +64,11 @@ func (a *App) OpenUsed(ctx context.Context) (*ops.Service, error) {
 		}
 		return n, err
 	}
-	if Exists(home.Database()) {
+	address, err := a.Database(home)
+	if err != nil {
+		return nil, err
+	}
+	if address != "" || Exists(home.Database()) {
 		n, err := a.OpenNode(ctx)
 		if err != nil {
 			return nil, err
@@ -93,7 +97,10 @@ func (a *App) OpenNode(ctx context.Context) (*ops.Service, error) {
 		return nil, err
 	}
 	c := node.Config{Home: home, Durability: d}
-	if !c.Home.Fresh() && !Exists(c.Home.Database()) {
+	if c.Database, err = a.Database(home); err != nil {
+		return nil, err
+	}
+	if c.Database == "" && !c.Home.Fresh() && !Exists(c.Home.Database()) {
 		return nil, Gone(home)
 	}
 	if err := config.Configure(&c); err != nil {
@@ -104,6 +111,43 @@ func (a *App) OpenNode(ctx context.Context) (*ops.Service, error) {
 		a.Tune(&c)
 	}
 	return ops.Open(ctx, c)
+}
+
+// DatabaseVariable names the address of a PostgreSQL database in the environment. It may hold
+// the password, which other places may not.
+const DatabaseVariable = "CORDELIA_DB"
+
+// Database is the address of the PostgreSQL database with the state of home: from the command
+// line, else the environment, else the settings; "" = the state is in the home's file.
+func (a *App) Database(home node.Home) (string, error) {
+	if a.DB != "" {
+		return a.DB, withoutPassword(a.DB, "the address on the command line")
+	}
+	if address := os.Getenv(DatabaseVariable); address != "" {
+		a.ownDB = address
+		if err := os.Unsetenv(DatabaseVariable); err != nil { // what this process starts needs no password
+			return "", fmt.Errorf("environment: %w", err)
+		}
+	}
+	if a.ownDB != "" {
+		return a.ownDB, nil
+	}
+	s, err := config.Read(home)
+	if err != nil {
+		return "", config.Unusable(home, err)
+	}
+	return s.Database, withoutPassword(s.Database, "the setting database")
+}
+
+// withoutPassword refuses an address with a password where others may read it.
+func withoutPassword(address, where string) error {
+	if !node.HasPassword(address) {
+		return nil
+	}
+	return schemas.Invalidf("%s holds a password, which others may read there", where).
+		Expecting("an address without it, such as postgres://user@host:5432/database").
+		Try("put the password into ~/.pgpass (mode 0600; PGPASSFILE names another file), or the whole address into " +
+			DatabaseVariable)
 }
 
 // WorkingFolder is where a process works: the folder given, else the one it was

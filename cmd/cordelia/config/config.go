@@ -25,6 +25,8 @@ import (
 // Settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type Settings struct {
+	// address of a PostgreSQL database that keeps the state, without a password
+	Database string `json:"database" default:"a file in the home folder"`
 	// how long an agent that is not autonomous works unattended
 	Presence duration `json:"presence" default:"30m"`
 	// between deactivated and removed

@@ -145,6 +145,12 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 // database reads the whole database without changing it. It reports whether it
 // is sound and of this program's schema.
 func (x *examination) database(ctx context.Context, home node.Home, held []heldKey) bool {
+	if address, err := x.app.Database(home); err != nil {
+		x.refused("database", err)
+		return false
+	} else if address != "" {
+		return x.shared(ctx)
+	}
 	path := home.Database()
 	if !cli.Exists(path) {
 		fix := "cordelia setup; if you have a backup: cordelia restore FILE"

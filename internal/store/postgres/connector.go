@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -54,6 +56,18 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	}
 	return &Connector{config}, nil
 }
+
+// HasPassword reports whether a connection string itself holds a password.
+func HasPassword(address string) bool {
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" {
+		_, has := u.User.Password()
+		return has || u.Query().Has("password") || u.Query().Has("sslpassword")
+	}
+	return passwords.MatchString(address)
+}
+
+// passwords finds one, also in an address that cannot be read otherwise.
+var passwords = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/]*@`)
 
 // Connect implements driver.Connector.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {

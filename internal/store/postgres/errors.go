@@ -17,6 +17,8 @@ const (
 	ReadOnly       // a standby, or the role may not write
 	Lost           // the connection, or the server is starting or stopping
 	Damaged        // its data
+	Refused        // the server does not let the user in
+	Absent         // there is no such database
 	Unkept         // text that the server cannot keep: NUL, or bytes that are not UTF-8
 	Foreign        // not an error of PostgreSQL
 )
@@ -42,6 +44,10 @@ func FaultOf(err error) Fault {
 		return ReadOnly
 	case "57P01", "57P02", "57P03":
 		return Lost
+	case "28P01", "28000":
+		return Refused
+	case "3D000":
+		return Absent
 	case "22021", "22P05":
 		return Unkept
 	case "XX001", "XX002":

@@ -66,6 +66,19 @@ func Empty(t testing.TB, server, name string) string {
 	return server + " dbname=" + short
 }
 
+// Admin runs statements on the server, in the database that address names.
+func Admin(t testing.TB, address string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	pg, err := pgconn.Connect(ctx, address)
+	require.NoError(t, err)
+	defer pg.Close(ctx) //nolint:errcheck // only a test
+	for _, s := range statements {
+		_, err := pg.Exec(ctx, s).ReadAll()
+		require.NoError(t, err, s)
+	}
+}
+
 // Cut ends all connections to the database of that name.
 func Cut(t testing.TB, server, name string) {
 	t.Helper()
@@ -104,7 +117,8 @@ func admin(t testing.TB, server string, do func(run func(string) bool)) {
 }
 
 // supervise runs a server of its own in the folder $1 with the programs in $2, until its
-// input ends; as root it runs as the user postgres, for the server refuses root.
+// input ends; as root it runs as the user postgres, for the server refuses root. The user
+// locked needs a password, others none.
 const supervise = `
 set -e
 trap '' INT TERM
@@ -117,6 +131,7 @@ fi
 chmod 755 "$1"
 cd "$1"
 $as "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync > "$1/log" 2>&1
+$as sed -i '1i local all locked scram-sha-256' "$1/data/pg_hba.conf"
 $as "$2/postgres" -D "$1/data" -c listen_addresses= -k "$1/run" -c max_connections=400 >> "$1/log" 2>&1 < /dev/null &
 server=$!
 for i in $(seq 300); do

@@ -1,0 +1,30 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"cordelia/access"
+	"cordelia/node"
+)
+
+// shared examines a database that other nodes use, too: that it can be reached and has this
+// program's schema, for it opens, and how long an answer takes. Its record is verified by
+// cordelia audit verify; a copy of it is the server's.
+func (x *examination) shared(ctx context.Context) bool {
+	n, err := x.app.OpenNode(ctx)
+	if err != nil {
+		x.refused("database", err)
+		return false
+	}
+	defer n.Close() //nolint:errcheck // only read
+	begun := time.Now()
+	if err := n.Look(ctx, "doctor", func(access.Grant) error { return nil }); err != nil {
+		x.refused("database", err)
+		return false
+	}
+	x.report("database", Fine, "", "in PostgreSQL, which answers in %s", time.Since(begun).Round(time.Microsecond))
+	x.report("schema", Fine, "", "version %d", node.SchemaVersion())
+	x.report("audit record", Skipped, "", "in PostgreSQL: cordelia audit verify")
+	return true
+}
