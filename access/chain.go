@@ -161,17 +161,19 @@ func (c *chain) readTiers(tx *store.Tx, of func(*store.Tx, schemas.EntityID) ([]
 	return nil
 }
 
-// TopOf gives the agent directly under a person that id is or is below; a person is
-// its own top.
-func TopOf(tx *store.Tx, id schemas.EntityID) (schemas.EntityID, error) {
+// LineOf lists the agents from the one directly under a person down to id; of a person, itself.
+func LineOf(tx *store.Tx, id schemas.EntityID) (line []schemas.EntityID, err error) {
 	c, err := loadChain(tx, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if c == nil {
-		return "", NotKnown(string(id))
+		return nil, NotKnown(string(id))
 	}
-	return c.entities[min(1, len(c.entities)-1)].ID, nil
+	for _, e := range c.entities[min(1, len(c.entities)-1):] {
+		line = append(line, e.ID)
+	}
+	return line, nil
 }
 
 type scanner interface{ Scan(...any) error }

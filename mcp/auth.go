@@ -29,11 +29,15 @@ func Bearer(n *ops.Service) func(ctx context.Context, bearer string) (Principal,
 	}
 }
 
-// Subtree names the agent directly under a person that a principal is or is below.
-func Subtree(n *ops.Service) func(ctx context.Context, p Principal) (string, error) {
-	return func(ctx context.Context, p Principal) (string, error) {
-		top, err := n.TopOf(ctx, schemas.EntityID(p.ID))
-		return string(top), err
+// Line lists the agents from the one directly under a person down to a principal.
+func Line(n *ops.Service) func(ctx context.Context, p Principal) ([]string, error) {
+	return func(ctx context.Context, p Principal) ([]string, error) {
+		agents, err := n.LineOf(ctx, schemas.EntityID(p.ID))
+		line := make([]string, len(agents))
+		for i, id := range agents {
+			line[i] = string(id)
+		}
+		return line, err
 	}
 }
 
@@ -73,6 +77,7 @@ func Routes(n *ops.Service) map[string]Route {
 			if err != nil {
 				return tokenOut{}, err
 			}
+			recognizedIn(ctx) // who proved a key is no stranger; without a place it goes on as one
 			return tokenOut{Token: issued.Token.Reveal(), Type: "Bearer",
 				ExpiresAt: events.Timestamp(issued.ExpiresAt)}, nil
 		})},

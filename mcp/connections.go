@@ -147,7 +147,9 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 
 // recognized gives the connection of a request with a valid token a place among those
 // of its like; false when these are taken.
-func recognized(r *http.Request) bool {
-	c, ok := r.Context().Value(connectionKey{}).(*connection)
+func recognized(r *http.Request) bool { return recognizedIn(r.Context()) }
+
+func recognizedIn(ctx context.Context) bool {
+	c, ok := ctx.Value(connectionKey{}).(*connection)
 	return !ok || c.recognize()
 }

@@ -191,19 +191,27 @@ func TestRequestsWithoutATokenTakeTurns(t *testing.T) {
 	})
 }
 
-// The children of one agent share its allowance of sessions; another agent's keep theirs.
+// The agents below one share half of its parent's allowance of sessions. It, the agents beside it
+// and its parent keep theirs.
 func TestASubtreeSharesItsAllowanceOfSessions(t *testing.T) {
 	f := newFixture(t)
 	ss := newSessions(t.Context(), f.router, HTTPOptions{SessionIdle: time.Hour})
-	opened := 0
-	for child := range 16 {
-		for range maxPerClient {
-			if _, ok := ss.open(Principal{ID: fmt.Sprintf("child-%d", child)}, "lead"); ok {
+	opens := func(line ...string) (opened int) {
+		for range maxPerSubtree {
+			if _, ok := ss.open(Principal{ID: line[len(line)-1]}, line); ok {
 				opened++
 			}
 		}
+		return opened
 	}
-	require.Equal(t, maxPerSubtree, opened)
-	_, ok := ss.open(Principal{ID: "elsewhere"}, "another")
-	require.True(t, ok)
+	below := 0
+	for child := range 16 {
+		below += opens("lead", "mallory", fmt.Sprintf("child-%d", child))
+	}
+	require.Equal(t, maxPerSubtree/2*3/4, below)
+	require.Equal(t, maxPerSubtree/2-below, opens("lead", "mallory"))
+	require.Equal(t, maxPerClient, opens("lead", "beside"))
+	require.Zero(t, opens("lead", "another"), "those below leave the lead its own")
+	require.Equal(t, maxPerClient, opens("lead"))
+	require.Equal(t, maxPerClient, opens("elsewhere"))
 }

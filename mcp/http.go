@@ -36,10 +36,10 @@ type HTTPOptions struct {
 	// /sse and /messages.
 	LegacySSE bool
 
-	// Subtree names the agent directly under a person that a principal is or is
-	// below: all of its subtree share one allowance of legacy sessions. Nil counts
-	// each principal alone.
-	Subtree func(ctx context.Context, p Principal) (string, error)
+	// Line lists the agents from the one directly under a person down to a principal: an
+	// agent and those below it share an allowance of legacy sessions. Nil counts each
+	// principal alone.
+	Line func(ctx context.Context, p Principal) ([]string, error)
 
 	// SessionIdle is how long a legacy session outlives its last request;
 	// default 30 minutes.

@@ -344,7 +344,7 @@ func TestM09SessionsExpire(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ss := newSessions(ctx, f.router, HTTPOptions{SessionIdle: time.Hour})
 		alice := Principal{ID: "alice"}
-		s, ok := ss.open(alice, "alice")
+		s, ok := ss.open(alice, []string{"alice"})
 		require.True(t, ok)
 		held := func() int { ss.mu.Lock(); defer ss.mu.Unlock(); return len(ss.byID) }
 
@@ -355,15 +355,15 @@ func TestM09SessionsExpire(t *testing.T) {
 		ss.release(s)
 		time.Sleep(time.Hour + time.Second)
 		for range maxPerClient {
-			_, ok = ss.open(alice, "alice")
+			_, ok = ss.open(alice, []string{"alice"})
 			require.True(t, ok)
 		}
 		synctest.Wait()
 		require.Equal(t, maxPerClient, held(), "the expired one is swept")
 		require.Len(t, f.router.connected(), maxPerClient)
-		_, ok = ss.open(alice, "alice")
+		_, ok = ss.open(alice, []string{"alice"})
 		require.False(t, ok)
-		_, ok = ss.open(Principal{ID: "bob"}, "bob")
+		_, ok = ss.open(Principal{ID: "bob"}, []string{"bob"})
 		require.True(t, ok)
 		end()
 		synctest.Wait()

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 // it is looked up together with the authenticated principal, and one unknown,
 // foreign or expired gets the same answer.
 type sessions struct {
-	ctx     context.Context
-	router  *Router
-	idle    time.Duration
-	subtree func(ctx context.Context, p Principal) (string, error)
+	ctx    context.Context
+	router *Router
+	idle   time.Duration
+	lineOf func(ctx context.Context, p Principal) ([]string, error)
 
 	mu   sync.Mutex
 	byID map[string]*httpSession
@@ -28,7 +29,7 @@ type httpSession struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	inbox  chan sdk.JSONRPCNotification // for the GET stream
-	top    string                       // of the owner's subtree
+	line   []string                     // the owner, last, and the agents above it
 
 	// Guarded by sessions.mu.
 	busy      int // requests and streams using it
@@ -37,37 +38,51 @@ type httpSession struct {
 }
 
 func newSessions(ctx context.Context, r *Router, opts HTTPOptions) *sessions {
-	return &sessions{ctx: ctx, router: r, idle: opts.SessionIdle, subtree: opts.Subtree,
+	return &sessions{ctx: ctx, router: r, idle: opts.SessionIdle, lineOf: opts.Line,
 		byID: map[string]*httpSession{}}
 }
 
-// topOf names the top of p's subtree.
-func (ss *sessions) topOf(ctx context.Context, p Principal) (string, error) {
-	if ss.subtree == nil {
-		return p.ID, nil
+// linesOf lists p and the agents above it.
+func (ss *sessions) linesOf(ctx context.Context, p Principal) ([]string, error) {
+	if ss.lineOf == nil {
+		return []string{p.ID}, nil
 	}
-	return ss.subtree(ctx, p)
+	return ss.lineOf(ctx, p)
 }
 
-// open makes a session for p, whose subtree has the given top; false when p, its
-// subtree or the server has too many.
-func (ss *sessions) open(p Principal, top string) (*httpSession, bool) {
+// room reports whether one more session of the last of a line leaves the others theirs: an
+// agent and those below it hold at most half of what the agent above it may, and those below it
+// never all of that.
+func (ss *sessions) room(line []string) bool {
+	most := maxPerSubtree
+	for i, above := range line {
+		own, below := 0, 0
+		for _, s := range ss.byID {
+			if last := len(s.line) - 1; s.line[last] == above {
+				own++
+			} else if slices.Contains(s.line, above) {
+				below++
+			}
+		}
+		lowest := i == len(line)-1
+		if own+below >= most || lowest && own >= maxPerClient || !lowest && below >= most-most/ownShare {
+			return false
+		}
+		most /= 2
+	}
+	return len(ss.byID) < maxSessions
+}
+
+// open makes a session for p, the last of a line of agents; false when p, an agent above it or
+// the server has too many.
+func (ss *sessions) open(p Principal, line []string) (*httpSession, bool) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	ss.sweep()
-	own, below := 0, 0
-	for _, s := range ss.byID {
-		if s.owner().ID == p.ID {
-			own++
-		}
-		if s.top == top {
-			below++
-		}
-	}
-	if own >= maxPerClient || below >= maxPerSubtree || len(ss.byID) >= maxSessions {
+	if !ss.room(line) {
 		return nil, false
 	}
-	s := &httpSession{top: top, inbox: make(chan sdk.JSONRPCNotification, mailboxSize), busy: 1}
+	s := &httpSession{line: line, inbox: make(chan sdk.JSONRPCNotification, mailboxSize), busy: 1}
 	s.session = newSession(p, func(n sdk.JSONRPCNotification) {
 		select {
 		case s.inbox <- n:
@@ -165,13 +180,13 @@ func alwaysOK(sdk.JSONRPCMessage) int { return http.StatusOK }
 // initialize opens a session; its id goes out with the answer.
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	p, _ := PrincipalFrom(r.Context())
-	top, err := ss.topOf(r.Context(), p)
+	line, err := ss.linesOf(r.Context(), p)
 	if err != nil {
 		writeError(w, http.StatusServiceUnavailable, m.id,
 			Errorf(CodeBusy, "the session could not be opened, try again"))
 		return
 	}
-	s, ok := ss.open(p, top)
+	s, ok := ss.open(p, line)
 	if !ok {
 		w.Header().Set("Retry-After", "60")
 		writeError(w, http.StatusServiceUnavailable, m.id, Errorf(CodeBusy, "too many sessions: end one with DELETE"))

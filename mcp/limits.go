@@ -22,6 +22,7 @@ const (
 	maxSessions    = 1024             // legacy sessions in all
 	maxPerClient   = 64               // legacy sessions of one principal
 	maxPerSubtree  = 256              // legacy sessions of an agent directly under a person, and all below it
+	ownShare       = 4                // one part in so many of these is kept from those below
 	maxConnections = 1024             // TCP connections of clients with a token, unless set otherwise
 	maxStrangers   = 256              // TCP connections that have shown no token yet
 	maxOpenBody    = 4 << 10          // bytes in a body that needs no token

@@ -21,8 +21,8 @@ const (
 // a group's items the owner of the item and the owner and admins of the group
 // may delete. The item's owner undoes its own deletion, the owner and admins of the
 // group what one of them deleted; only the item's owner may purge it.
-// It returns how many copies went with it.
-func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err error) {
+// It returns how many copies that the actor may see went with it: of others it learns nothing.
+func Remove(g access.Grant, id schemas.ItemID, how Deletion) (seen int, err error) {
 	see, err := reachOf(g)
 	if err != nil {
 		return 0, err
@@ -46,6 +46,7 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 	if err := mayRemove(g, &r, how); err != nil {
 		return 0, err
 	}
+	var gone []row
 	switch how {
 	case Bury:
 		if r.deleted != 0 {
@@ -58,14 +59,19 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 		}
 		err = unbury(g, &r)
 	case Purge:
-		copies, err = purge(g, &r)
+		gone, err = purge(g, &r)
 	default:
 		return 0, schemas.Invalidf("%q is no way to delete", how).Expecting("delete, undo or purge")
 	}
 	if err != nil {
 		return 0, err
 	}
-	return copies, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": copies})
+	for _, c := range gone {
+		if slices.Contains(see.scopes, c.scope) {
+			seen++
+		}
+	}
+	return seen, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": len(gone)})
 }
 
 // buriedByGroup finds an item that a manager of its group deleted, for the actor if it manages
@@ -158,17 +164,17 @@ func unbury(g access.Grant, r *row) error {
 
 // purge removes r's text everywhere it is r's: row, index, versions, and copies
 // in groups whose culture does not let them stay. Copies of copies have the same
-// origin, so one step reaches the whole line.
-func purge(g access.Grant, r *row) (copies int, err error) {
+// origin, so one step reaches the whole line. It returns these copies.
+func purge(g access.Grant, r *row) (copies []row, err error) {
 	if err := erase(g, r); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := staleCopies(g.Tx(), r.id, staleDeleted); err != nil {
-		return 0, err
+		return nil, err
 	}
 	lineage, err := rowsOf(g.Tx(), selectCopies, r.id)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i := range lineage {
 		c := &lineage[i]
@@ -182,7 +188,7 @@ func purge(g access.Grant, r *row) (copies int, err error) {
 		if err := erase(g, c); err != nil {
 			return copies, err
 		}
-		copies++
+		copies = append(copies, *c)
 	}
 	return copies, nil
 }

@@ -110,14 +110,13 @@ func (n *Node) Authenticate(ctx context.Context, bearer string) (p access.Princi
 // bearerSession names the session that a token is.
 func bearerSession(hash []byte) string { return fmt.Sprintf("%s%x", memory.BearerSession, hash[:6]) }
 
-// TopOf gives the agent directly under a person that id is or is below; a person is
-// its own top.
-func (n *Node) TopOf(ctx context.Context, id schemas.EntityID) (top schemas.EntityID, err error) {
-	err = n.Look(ctx, "auth_top", func(g access.Grant) (err error) {
-		top, err = access.TopOf(g.Tx(), id)
+// LineOf lists the agents from the one directly under a person down to id; of a person, itself.
+func (n *Node) LineOf(ctx context.Context, id schemas.EntityID) (line []schemas.EntityID, err error) {
+	err = n.Look(ctx, "auth_line", func(g access.Grant) (err error) {
+		line, err = access.LineOf(g.Tx(), id)
 		return err
 	})
-	return top, err
+	return line, err
 }
 
 // Epoch is the number of the current set of rights.

@@ -157,6 +157,17 @@ func (c *Remote) Request(ctx context.Context, method, name string, params map[st
 	return r, do(req, &r)
 }
 
+// Handshake opens a session as clients before 2026-07-28 do, and leaves it open. It gives the
+// status of the answer.
+func (c *Remote) Handshake(ctx context.Context) (status int, err error) {
+	body := `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+		"capabilities": {}, "clientInfo": {"name": "drive", "version": "1"}}}`
+	status, _, err = PostBytes(ctx, c.address+"/mcp", []byte(body), map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Authorization": "Bearer " + c.token})
+	return status, err
+}
+
 // Listen opens a stream of notifications of the resource at uri. The function returned reads it
 // to its end; notified, unless nil, is called for each of them.
 func (c *Remote) Listen(ctx context.Context, uri string, notified func()) (toEnd func() error, err error) {
