@@ -111,7 +111,7 @@ func serveNode(ctx context.Context, n *ops.Service, f serveFlags, sets []ops.Too
 	routes[console.Root] = mcp.Route{Handler: pages, Known: pages.Known}
 	srv := mcp.NewHTTPServer(ctx, mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: routes, LegacySSE: f.legacySSE,
-		Line:    mcp.Line(n),
+		Line: mcp.Line(n),
 	}))
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(on) }()
