@@ -67,7 +67,7 @@ func (o MemoryGroupOut) Text() string {
 	case o.Invitation != "":
 		list = append(list, fmt.Sprintf(
 			"invited: %s (invitation %s); its parent or the user decides, until then it sees nothing of the group",
-			o.who.of(o.Member), o.Invitation))
+			o.who.of(o.Member), short(o.Invitation)))
 	case o.Member != "":
 		list = append(list, "member: "+o.who.of(o.Member))
 	}

@@ -16,6 +16,9 @@ var memorySession = Define(Spec{
 		"store it and close the session.",
 }, session)
 
+// shownOfChain is how many digits of a chain's hash the start of a session shows.
+const shownOfChain = 12
+
 type sessionAction string
 
 const (
@@ -50,7 +53,7 @@ type MemorySessionOut struct {
 
 // Text gives a session's start to a prompt, and confirms the rest.
 func (o MemorySessionOut) Text() string {
-	chain := fmt.Sprintf("chain %.12s verified", o.ChainHash)
+	chain := fmt.Sprintf("chain %.*s verified", shownOfChain, o.ChainHash)
 	if o.ended { // where the chain stands is what a return hands in
 		chain = "chain_hash " + o.ChainHash
 	}

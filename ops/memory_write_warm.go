@@ -73,14 +73,14 @@ func writtenOut(w memory.Written) MemoryWriteWarmOut {
 func (o MemoryWriteWarmOut) Text() string {
 	if o.low != "" {
 		return fmt.Sprintf("proposal %s (item %s): your accuracy is rated low, so this reaches %s once %s approved "+
-			"it (review_list)", o.Proposal, short(o.ID), o.low,
+			"it (review_list)", short(o.Proposal), short(o.ID), o.low,
 			strings.Join(o.DecidedBy, " or "))
 	}
 	s := fmt.Sprintf("%s version %d: %s", short(o.ID), o.Version, o.Status)
 	switch {
 	case o.Proposal != "":
 		s += fmt.Sprintf(" %s; it supersedes nothing yet: proposal %s to supersede %s waits for %s", shorts(o.With),
-			o.Proposal, short(o.replaces),
+			short(o.Proposal), short(o.replaces),
 			strings.Join(o.DecidedBy, " or "))
 	case !o.Stored:
 		s += "; nothing was written, you hold it already"

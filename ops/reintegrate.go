@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -81,6 +82,11 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 			return out, err
 		})
 	}
+	if digits := len(in.ChainHash); digits >= shownOfChain && digits < hex.EncodedLen(len(memory.Hash{})) {
+		if err := c.Do(ctx, func(g access.Grant) error { return wholeChain(g, &in) }); err != nil {
+			return ReintegrateOut{}, err
+		}
+	}
 	b, err := review.Prepare(review.Claim{Action: in.Action, SessionCount: in.SessionCount, ChainHash: in.ChainHash,
 		Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
 	if err != nil {
@@ -119,6 +125,16 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 		out.same = out.ChainHash == in.ChainHash
 		return out, err
 	})
+}
+
+// wholeChain puts the actor's chain hash in the place of its beginning, of which memory_session
+// shows that many digits. What begins otherwise stays as it is.
+func wholeChain(g access.Grant, in *reintegrateIn) error {
+	known, err := memory.ReadHotChain(g, g.Actor())
+	if err == nil && strings.HasPrefix(known.ChainHash.String(), in.ChainHash) {
+		in.ChainHash = known.ChainHash.String()
+	}
+	return err
 }
 
 func (c *Call) returnChallenge(g access.Grant, id schemas.EntityID) schemas.AuthChallenge {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -212,6 +213,15 @@ func TestDivergenceIsTold(t *testing.T) {
 	other := strings.Repeat("ab", 32)
 	require.Equal(t, "match", a.brings()["divergence"], "to compare chains, nothing has to be brought")
 	require.Equal(t, "match", a.brings()["divergence"])
+	shown := regexp.MustCompile(`chain ([0-9a-f]+) verified`).
+		FindStringSubmatch(a.text(a.rover, "memory_session", map[string]any{"action": "start"}))
+	require.Len(t, shown, 2)
+	require.Equal(t, "match", hand(a.count, shown[1])["divergence"], "what the start of a session shows is enough")
+	for _, bad := range []string{shown[1][:11], other[:12], "no hex at all"} {
+		_, err := a.call(a.rover, "reintegrate", but(a.claim(), map[string]any{"chain_hash": bad}))
+		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
+		require.ErrorContains(t, err, "/chain_hash")
+	}
 	gap := hand(a.count+4, other)
 	require.Equal(t, []any{"gap", 4.0}, []any{gap["divergence"], gap["sessions_apart"]})
 	require.Equal(t, []any{float64(a.count), a.chain}, []any{gap["session_count"], gap["chain_hash"]},

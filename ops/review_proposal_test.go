@@ -95,7 +95,7 @@ func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {
 	require.Empty(t, a.must(a.scout, "memory_search", map[string]any{"query": "whales pass may"})["results"])
 	require.Empty(t, a.must(a.rover, "memory_search", map[string]any{"query": "whales pass may"})["results"])
 	again := a.must(a.rover, "memory_write_warm", found("Whales, pass in MAY!"))
-	require.Contains(t, answer, again["proposal"], "equal words wait once")
+	require.Contains(t, answer, "proposal "+short(again["proposal"].(string))+" ", "equal words wait once")
 
 	own := a.must(a.lead, "memory_write_warm", found("Seals rest at noon"))["id"]
 	put := a.must(a.rover, "memory_write_warm", found("Seals rest at dusk", map[string]any{"supersedes": own}))

@@ -60,7 +60,7 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 	}
 	var err error
 	if b.chain, err = memory.ParseHash(c.ChainHash); err != nil {
-		bad.add("/chain_hash", "must be 64 hex digits, as memory_session gives them")
+		bad.add("/chain_hash", "must be 64 hex digits, or 12 or more of those that memory_session shows")
 	}
 	if b.digest, err = digestOf(c.Memories); err != nil {
 		return nil, err
