@@ -82,8 +82,8 @@ func TestAttackEditedExports(t *testing.T) {
 // terminal, or a character that turns the text or does not show.
 func TestAttackTerminals(t *testing.T) {
 	f := newField(t, "")
-	hidden := []string{"\x1b]0;owned\x07", "\x1b[2J", "\u202e", "\u009b31m", "\u2066", "\U000e0041", "\x7f", "\r", "\u200b",
-		"\ufeff", "\u0085", "\x1b]52;c;aGk=\x07"}
+	hidden := []string{"\x1b]0;owned\x07", "\x1b[2J", "\u202e", "\u009b31m", "\u2066", "\U000e0041", "\x7f", "\r",
+		"\u200b", "\ufeff", "\u0085", "\x1b]52;c;aGk=\x07"}
 	f.tries(func(i int) {
 		f.random.Shuffle(len(hidden), func(a, b int) { hidden[a], hidden[b] = hidden[b], hidden[a] })
 		bad := strings.Join(hidden[:4], "x")

@@ -18,13 +18,13 @@ func TestAttackNearWords(t *testing.T) {
 	group := f.group(f.lead)
 	reader := f.top("reader")
 	f.join(f.lead, "claude-code", group, reader)
-	swaps := [][2]string{{"newest verified", "oldest unverified"}, {"before", "after"}, {"keep", "drop"}, {"always", "never"},
-		{"with", "without"}, {"only", "not only"}}
+	swaps := [][2]string{{"newest verified", "oldest unverified"}, {"before", "after"}, {"keep", "drop"},
+		{"always", "never"}, {"with", "without"}, {"only", "not only"}}
 	f.tries(func(i int) {
 		swap := swaps[f.random.IntN(len(swaps))]
 		subject := f.name("archive")
-		said := fmt.Sprintf("When the backup of %s is due take the %s copy then search for conflicts and %s", subject, swap[0],
-			f.sentence("write down"))
+		said := fmt.Sprintf("When the backup of %s is due take the %s copy then search for conflicts and %s", subject,
+			swap[0], f.sentence("write down"))
 		turned := strings.Replace(said, swap[0], swap[1], 1)
 		top := f.top("mallory")
 		f.join(f.lead, "claude-code", group, top)
