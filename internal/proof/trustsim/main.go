@@ -57,8 +57,9 @@ func main() {
 	worlds := flag.String("worlds", "", "make the runs of these worlds, separated by semicolons, and write no page")
 	cached := flag.Bool("cached", false, "write the page from the cache alone, without the policies that it lacks")
 	tune := flag.Bool("tune", false, "take the seeds that rules may be chosen on, and write no page")
+	first := flag.Uint64("first", firstSeed, "the first of the seeds; with another than that of the page, write no page")
 	flag.Parse()
-	if err := simulate(ctx, *cache, chosen{*only, *worlds, *cached}, *tune); err != nil {
+	if err := simulate(ctx, *cache, chosen{*only, *worlds, *first, *cached}, *tune); err != nil {
 		fmt.Fprintln(os.Stderr, "trustsim:", err)
 		os.Exit(1)
 	}
@@ -67,12 +68,13 @@ func main() {
 // chosen names the policies and the worlds to run; "" = all.
 type chosen struct {
 	policies, worlds string
-	cached           bool // nothing is run: the policies whose runs all lie in the cache are taken
+	first            uint64 // of the seeds
+	cached           bool   // nothing is run: the policies whose runs all lie in the cache are taken
 }
 
 // inCache reports whether all runs of a policy lie in a cache.
 func inCache(cache string, p policy) bool {
-	for _, j := range jobsOf(scenarios(), []policy{p}, seeds()) {
+	for _, j := range jobsOf(scenarios(), []policy{p}, seeds(firstSeed)) {
 		if _, err := os.Stat(j.file(cache)); err != nil {
 			return false
 		}
@@ -91,7 +93,7 @@ func simulate(ctx context.Context, cache string, some chosen, tune bool) error {
 		list = slices.DeleteFunc(list, func(p policy) bool { return !inCache(cache, p) })
 	}
 	worlds := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !among(some.worlds, s.name) })
-	from := seeds()
+	from := seeds(some.first)
 	if tune {
 		from = tuningSeeds()
 	}
@@ -99,8 +101,12 @@ func simulate(ctx context.Context, cache string, some chosen, tune bool) error {
 	if err := runAll(ctx, r.jobs, days, cache); err != nil {
 		return err
 	}
-	if tune || some.policies != "" || some.worlds != "" {
+	switch {
+	case tune || some.policies != "" && some.first == firstSeed || some.worlds != "":
 		fmt.Print(r.table())
+		return nil
+	case some.first != firstSeed:
+		fmt.Print(r.losses() + "\n" + r.tested() + "\n" + r.table())
 		return nil
 	}
 	return r.publish("docs")

@@ -105,10 +105,15 @@ const (
 		"more than the interval in any world"
 )
 
-// seeds are those of the report: 1 to 20. Seed 0 is for tests.
-func seeds() (list []uint64) {
-	for seed := range uint64(20) {
-		list = append(list, seed+1)
+// Each report is over so many seeds; that of the page begins with firstSeed. Seed 0 is for tests.
+const (
+	manySeeds = 20
+	firstSeed = 1
+)
+
+func seeds(first uint64) (list []uint64) {
+	for seed := range uint64(manySeeds) {
+		list = append(list, first+seed)
 	}
 	return list
 }

@@ -177,7 +177,7 @@ func (r report) tested() string {
 	sleepers := estimateOf(r.of("sleeper", design, measureOf(foundOut)))
 	fails := func(list []string) string {
 		if len(list) == 0 {
-			return "verdict in all worlds"
+			return "holds in all worlds"
 		}
 		return "fails: " + strings.Join(list, "; ")
 	}
@@ -231,7 +231,7 @@ func (r report) losses() string {
 	}
 	out := fmt.Sprintf("**Where the product loses.** Of %d comparisons "+
 		"(paired over %d seeds, Holm's correction, 5 %%) it "+
-		"is worse in %d and better in %d:\n\n%s\nExpected before the first run:\n\n", len(all), len(seeds()), worse,
+		"is worse in %d and better in %d:\n\n%s\nExpected before the first run:\n\n", len(all), manySeeds, worse,
 		better, b.String())
 	for _, s := range scenarios() {
 		if s.loses != "" {
