@@ -84,6 +84,7 @@ func sendEvent(ctx context.Context, c *Call, in roleEventIn) (RoleEventOut, erro
 		})
 		return out, err
 	}
+	c.settled(ctx)
 	return Transact(ctx, c, func(g access.Grant) (RoleEventOut, error) {
 		t, err := c.Node.Roles().Deliver(g, in.Workspace, e)
 		return RoleEventOut{EventID: t.EventID, Workspace: t.Workspace, Repeated: t.Repeated, Decisions: t.Decisions}, err

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"cordelia/access"
@@ -56,9 +57,8 @@ func roleText(d roles.Detail) string {
 		when(len(d.Authority.Forbidden) > 0, "forbidden: %s", strings.Join(d.Authority.Forbidden, ", "))}
 	for _, goal := range d.Goals {
 		list = append(list, fmt.Sprintf("goal %s: %s", Line(goal.ID), Line(goal.Description)))
-		for i, k := range goal.KeyResults {
-			list = append(list, fmt.Sprintf("  %s: %g of %g %s, %.0f %%", Line(k.Description), k.Current, k.Target,
-				Line(k.Unit), 100*goal.Progress[i]))
+		for _, k := range goal.KeyResults {
+			list = append(list, "  "+Line(k.String()))
 		}
 	}
 	for _, t := range d.Trust {
@@ -75,7 +75,16 @@ func roleText(d roles.Detail) string {
 	return lines(list...)
 }
 
+// settled does what time and ended work made due of roles: a program that runs one command has no
+// routine that does.
+func (c *Call) settled(ctx context.Context) {
+	if err := c.Node.ReapRoles(ctx); err != nil {
+		slog.Warn("roles", "err", err)
+	}
+}
+
 func listRoles(ctx context.Context, c *Call, in roleListIn) (RoleListOut, error) {
+	c.settled(ctx)
 	return Transact(ctx, c, func(g access.Grant) (out RoleListOut, err error) {
 		if in.Role != "" {
 			d, err := c.Node.Roles().Show(g, in.Workspace, in.Role)

@@ -263,3 +263,28 @@ func TestALateAnswerOfAPersonIsKept(t *testing.T) {
 	answer := got[0].(map[string]any)
 	require.Equal(t, []any{"Yes, by train.", "ann", true}, []any{answer["content"], answer["from"], answer["late"]})
 }
+
+// A command that runs alone shows what became of work, though no routine of a node runs beside it;
+// of several workspaces drafts and messages are listed together, and where one is needed they are
+// named.
+func TestCommandsNeedNoServer(t *testing.T) {
+	f := newFirm(t, company)
+	f.send(f.person, lead(0, "EMEA"))
+	cro := f.Caller("cro")
+	w := f.Must(cro, "task_claim", map[string]any{})["work"].(map[string]any)
+	f.Must(cro, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "failed"})
+	shown := f.Must(f.person, "role_list", map[string]any{"role": "cro"})["role"].(map[string]any)
+	require.Equal(t, 0.0, shown["open"])
+	require.Contains(t, fmt.Sprint(shown["trust"]), "hundredths:15")
+
+	f.apply(triage)
+	f.Must(cro, "role_draft", map[string]any{"name": "upsell", "intent": "more", "template": map[string]any{
+		"name_pattern": "Upsell", "soul_template": "You sell more."}})
+	require.Len(t, f.Must(f.person, "role_draft", map[string]any{})["drafts"], 1)
+	for _, to := range []string{"cro", "triager"} {
+		f.Must(f.person, "role_message", map[string]any{"to": to, "content": "Good morning"})
+	}
+	require.Len(t, f.Must(f.person, "role_message", map[string]any{})["messages"], 2)
+	_, err := f.Node.ExportWorkspace(t.Context(), f.person, "")
+	require.ErrorContains(t, err, "you have 2 workspaces; /workspace: must be one of triage, vibe-team")
+}

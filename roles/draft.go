@@ -81,12 +81,16 @@ func (r *Roles) propose(g access.Grant, w *World, m *Member, d Draft) (Draft, er
 	return d, nil
 }
 
-// Drafts lists the drafts of a workspace, the newest first.
-func (r *Roles) Drafts(g access.Grant, workspace string) ([]Draft, error) {
-	w, err := r.World(g, workspace)
-	if err != nil {
-		return nil, err
-	}
+// Drafts lists the drafts of the actor's workspaces, or of one, the newest of each first.
+func (r *Roles) Drafts(g access.Grant, workspace string) (list []Draft, err error) {
+	return list, r.each(g, workspace, func(w *World) error {
+		of, err := drafts(g, w)
+		list = append(list, of...)
+		return err
+	})
+}
+
+func drafts(g access.Grant, w *World) ([]Draft, error) {
 	rows, err := g.Tx().Query(selectDrafts, w.Workspace.Workspace)
 	list, err := store.Collect(rows, err, func(r *sqlRows) (d Draft, err error) {
 		var template string

@@ -177,7 +177,7 @@ func (m *Member) GoalContext() string {
 			text += " (at risk)"
 		}
 		for _, k := range o.KeyResults {
-			text += fmt.Sprintf("; %s: %g of %g%s, %.0f %%", k.Description, k.Current, k.Target, unit(k.Unit), 100*k.Progress())
+			text += "; " + k.String()
 		}
 		parts = append(parts, text)
 	}
@@ -185,13 +185,6 @@ func (m *Member) GoalContext() string {
 		return ""
 	}
 	return "your goals: " + strings.Join(parts, " | ")
-}
-
-func unit(u string) string {
-	if u == "" {
-		return ""
-	}
-	return " " + u
 }
 
 // spawnIntent says what a directive to spawn asks for.

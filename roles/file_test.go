@@ -39,6 +39,18 @@ operators:
 	require.Contains(t, text, `line 11: must be one of strict, shared_read`)
 	require.Contains(t, text, `line 15: must be one of work, task; did you mean task?`)
 	require.Contains(t, text, `{what} stands for nothing`)
+	for bad, says := range map[string]string{
+		"":                                      "the file is empty",
+		"workspace: w\npolicy:\n\tmax_roles: 1": "line 3 begins with a tab",
+		"workspace: w\nname: a: b":              "line 2: mapping values are not allowed in this context (expected: the keys",
+		"workspace: w\nroles: [{role_id: a}]":   "/roles/0/soul: line 2: must be a paragraph",
+		"workspace: w\nroles:\n  - {role_id: a, soul: s, authority: {autonomous: do}}": "must be a list, as [a, b]",
+		"workspace: w\nwebhooks: {x: {kind: gitlab, domain: d}}":                       "must be github, or left out",
+	} {
+		_, err := Parse([]byte(bad))
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "name of a header")
+	}
 	for _, bad := range []string{"a: b: c", "- 1", "workspace: &x w\nowner: *x", "workspace: w\nworkspace: v",
 		"workspace: [w]", "workspace: v\n---\nworkspace: w", "roles: {a: b}", "policy: {max_roles: many}"} {
 		_, err := Parse([]byte(bad))

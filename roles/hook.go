@@ -42,14 +42,17 @@ func checkWebhook(h schemas.Webhook, id string, say say) {
 	if !domainName.MatchString(h.Domain) {
 		say(at+"/domain", "must be the domain of its events")
 	}
-	oneOf(say, at+"/kind", h.Kind, github)
+	if h.Kind != "" && h.Kind != github {
+		say(at+"/kind", "must be github, or left out: then a table says how its requests become events")
+	}
 	for _, t := range slices.Sorted(maps.Keys(h.Events)) {
 		if !eventName.MatchString(h.Events[t]) {
 			say(at+"/events"+schemas.Pointer(t), "must be a type of event, as deal.created")
 		}
 	}
-	if h.Kind == github {
-		if h.Signature != "" || h.Delivery != "" || h.Type != "" || h.Thread != "" || h.Author != "" || len(h.Fields) > 0 {
+	if h.Kind != "" {
+		if h.Kind == github && (h.Signature != "" || h.Delivery != "" || h.Type != "" || h.Thread != "" || h.Author != "" ||
+			len(h.Fields) > 0) {
 			say(at, "kind github has its own mapping: only domain, events and self go with it")
 		}
 		return

@@ -189,12 +189,17 @@ func (w *World) nameOf(g access.Grant, id schemas.EntityID) string {
 	return g.NameOf(id)
 }
 
-// Messages lists what the actor got and sent, the newest first; about = only of one request.
-func (r *Roles) Messages(g access.Grant, workspace, about string) ([]Message, error) {
-	w, err := r.World(g, workspace)
-	if err != nil {
-		return nil, err
-	}
+// Messages lists what the actor got and sent in its workspaces, or in one, the newest of each first;
+// about = only of one request.
+func (r *Roles) Messages(g access.Grant, workspace, about string) (list []Message, err error) {
+	return list, r.each(g, workspace, func(w *World) error {
+		of, err := messages(g, w, about)
+		list = append(list, of...)
+		return err
+	})
+}
+
+func messages(g access.Grant, w *World, about string) ([]Message, error) {
 	rows, err := g.Tx().Query(selectMessages, g.Actor(), w.Workspace.Workspace, about, maxUnread)
 	list, err := store.Collect(rows, err, func(r *sqlRows) (message, error) { return scanMessage(r) })
 	if err != nil {

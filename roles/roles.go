@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,8 +112,9 @@ func (r *Roles) World(g access.Grant, ref string) (*World, error) {
 		return nil, err
 	}
 	if ref == "" && len(mine) > 1 {
-		return nil, schemas.Invalidf("you have %d workspaces", len(mine)).Expecting("workspace: one of %v", mine).
-			Try("repeat the call with workspace")
+		return nil, schemas.Invalidf("you have %d workspaces", len(mine)).With(schemas.Violation{
+			Path: schemas.Pointer("workspace"), Msg: "must be one of " + strings.Join(mine, ", ")}).
+			Try("repeat the call with one of them")
 	}
 	for _, id := range mine {
 		if ref == "" || id == ref {

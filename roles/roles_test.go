@@ -325,6 +325,10 @@ func TestProgress(t *testing.T) {
 		{schemas.KeyResult{Target: 2, Start: 10, Current: 12, LowerIsBetter: true}, 0}} {
 		require.InDelta(t, c.want, c.k.Progress(), 1e-9, c.k)
 	}
+	require.Equal(t, "leads: 142 of 200 leads, 71 %", schemas.KeyResult{Description: "leads", Target: 200, Current: 142,
+		Unit: "leads"}.String())
+	require.Equal(t, "open: 12 down to 0, 40 %", schemas.KeyResult{Description: "open", Start: 20, Current: 12,
+		LowerIsBetter: true}.String())
 }
 
 // What a charter adds to the brief of a role's work has at most 400 tokens, at four bytes each,

@@ -67,26 +67,37 @@ type Past struct {
 
 // List lists the roles of the actor's workspaces, or of one.
 func (r *Roles) List(g access.Grant, workspace string) (out []Entry, err error) {
+	return out, r.each(g, workspace, func(w *World) error {
+		for _, m := range w.Members {
+			e, err := w.entry(g, m)
+			if err != nil {
+				return err
+			}
+			out = append(out, e)
+		}
+		return nil
+	})
+}
+
+// each calls f with the workspace that is named, or with all of the actor's.
+func (r *Roles) each(g access.Grant, workspace string, f func(*World) error) error {
 	ids := []string{workspace}
 	if workspace == "" {
+		var err error
 		if ids, err = Mine(g); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, id := range ids {
 		w, err := r.World(g, id)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = f(w)
 		}
-		for _, m := range w.Members {
-			e, err := w.entry(g, m)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, e)
+		if err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func (w *World) entry(g access.Grant, m *Member) (Entry, error) {

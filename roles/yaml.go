@@ -28,7 +28,7 @@ func Parse(raw []byte) (schemas.Workspace, error) {
 		return w, err
 	}
 	if len(r.found) == 0 {
-		check(&w, func(path, format string, args ...any) { r.say(r.lines[path], path, format, args...) })
+		check(&w, func(path, format string, args ...any) { r.say(r.line(path), path, format, args...) })
 	}
 	return w, r.refusal("the workspace's file is not valid")
 }
@@ -41,7 +41,7 @@ func ParseTemplate(raw []byte) (schemas.RoleTemplate, error) {
 		return t, err
 	}
 	if len(r.found) == 0 {
-		checkTemplate(t, "", func(path, format string, args ...any) { r.say(r.lines[path], path, format, args...) })
+		checkTemplate(t, "", func(path, format string, args ...any) { r.say(r.line(path), path, format, args...) })
 	}
 	return t, r.refusal("the template is not valid")
 }
@@ -59,8 +59,7 @@ func (r *reader) into(raw []byte, to reflect.Value) error {
 	var doc yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	if err := decoder.Decode(&doc); err != nil {
-		return schemas.Invalidf("the file is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: ")).
-			Try("mend that line and call again")
+		return notYAML(raw, err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return schemas.Invalidf("the file holds more than one document").Expecting("one workspace").
@@ -71,6 +70,32 @@ func (r *reader) into(raw []byte, to reflect.Value) error {
 		r.value(doc.Content[0], "", to)
 	}
 	return nil
+}
+
+// notYAML words what the parser found, with what it most often comes of.
+func notYAML(raw []byte, err error) error {
+	if errors.Is(err, io.EOF) {
+		return schemas.Invalidf("the file is empty").Expecting("a workspace: cordelia role example triager prints one")
+	}
+	n := 0
+	for line := range strings.Lines(string(raw)) {
+		n++
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "\t") && !strings.HasPrefix(string(raw), "{") {
+			return schemas.Invalidf("the file is not YAML: line %d begins with a tab", n).Expecting("spaces").
+				Try("mend that line and call again")
+		}
+	}
+	return schemas.Invalidf("the file is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: ")).
+		Expecting("the keys of one block indented alike, and texts with a colon or a brace in quotes").
+		Try("look at that line and the block that begins there, and call again")
+}
+
+// line is that of a path or, where the file leaves it out, of what it would stand in; 0 is none.
+func (r *reader) line(path string) int {
+	for path != "" && r.lines[path] == 0 {
+		path = path[:strings.LastIndex(path, "/")]
+	}
+	return r.lines[path]
 }
 
 func (r *reader) refusal(what string) error {
@@ -117,7 +142,7 @@ func (r *reader) value(n *yaml.Node, path string, to reflect.Value) {
 		r.table(n, path, to)
 	case reflect.Slice:
 		if n.Kind != yaml.SequenceNode {
-			r.say(n.Line, path, "must be a list")
+			r.say(n.Line, path, "must be a list, as [a, b]")
 			return
 		}
 		list := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -140,6 +141,19 @@ func (k KeyResult) Progress() float64 {
 		return 0
 	}
 	return max(0, min(1, (k.Current-k.Start)/(k.Target-k.Start)))
+}
+
+// String says how far a key result is.
+func (k KeyResult) String() string {
+	unit := ""
+	if k.Unit != "" {
+		unit = " " + k.Unit
+	}
+	way := "of"
+	if k.LowerIsBetter {
+		way = "down to"
+	}
+	return fmt.Sprintf("%s: %g %s %g%s, %.0f %%", k.Description, k.Current, way, k.Target, unit, 100*k.Progress())
 }
 
 // RoleTrust is where capability trust of a role begins, 0–1.

@@ -57,10 +57,8 @@ func showRole(a *cli.App, v ops.RoleListOut) {
 	f.Add("open", fmt.Sprintf("%d, today %d, waiting %d", r.Open, r.Today, r.Waiting))
 	for _, g := range r.Goals {
 		f.Add("goal", cli.Clean(g.Description)+" ("+string(cmp.Or(g.Status, schemas.GoalActive))+")")
-		for i, k := range g.KeyResults {
-			f.Add("", fmt.Sprintf("%s: %g of %g %s, %.0f %%", cli.Clean(k.Description), k.Current, k.Target,
-				cli.Clean(k.Unit),
-				100*g.Progress[i]))
+		for _, k := range g.KeyResults {
+			f.Add("", cli.Clean(k.String()))
 		}
 	}
 	for _, t := range r.Trust {
