@@ -24,16 +24,19 @@ func importCommand(a *cli.App) *cobra.Command {
 		Use:   "import FILE…",
 		Short: "Take memories over from files or folders",
 		Long: `Take memories over as your own, or as an agent's (--as): exports, plain Markdown
-(CLAUDE.md, AGENTS.md, notes), transcripts of conversations (Claude Code's JSONL, or
-"User: …" and "Assistant: …"), the JSONL of the reference memory server, and folders of
-these. Which is which is found out. FILE may be - for stdin. A second time it changes
-nothing.
+(CLAUDE.md, AGENTS.md, notes), transcripts of conversations (the JSONL of Claude Code and Codex, or "User: …" and
+"Assistant: …"), the JSONL of the reference memory server, and folders of these. Which is
+which is found out. FILE may be - for stdin. A second time it changes nothing.
+
+What you import as your own your agents do not read: name the agent that your client acts
+as, or a group.
 
 What your key, or this node, signed keeps its author, its provenance and its place. All
 else is external: marked as imported by you, not validated, and what instructs in it waits
 for cordelia memory release. Your context is replaced only with --replace-context. What
 cannot be imported is left out and counted with the reason.`,
 		Example: `  cordelia import mine.jsonl
+  cordelia import --as claude-code CLAUDE.md ~/.claude/projects
   cordelia import --group team CLAUDE.md docs/notes
   cordelia import --create-groups --as researcher researcher.jsonl`,
 		Args: cli.Wants(100, "FILE"),

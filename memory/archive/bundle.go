@@ -109,7 +109,8 @@ type source struct {
 	memory *serverMemory
 	// of a transcript
 	transcript bool
-	turn       *turn // under way
+	session    string // where the lines do not name it themselves
+	turn       *turn  // under way
 }
 
 // at names a line.

@@ -44,7 +44,8 @@ func (b *Bundle) takeTurn(t *turn) {
 	}
 }
 
-// transcriptLine is what is read of a line of a client's transcript (Claude Code's JSONL).
+// transcriptLine is what is read of a line of a client's transcript: of Claude Code, or of Codex,
+// whose lines wrap what they hold as payload.
 type transcriptLine struct {
 	Type      string         `json:"type"` // user, assistant, and kinds that hold no turn
 	Session   string         `json:"sessionId"`
@@ -54,6 +55,15 @@ type transcriptLine struct {
 	Meta      bool           `json:"isMeta"`      // the client's own words
 	Sidechain bool           `json:"isSidechain"` // between agents
 	Message   jsontext.Value `json:"message"`
+	Payload   jsontext.Value `json:"payload"`
+}
+
+// codexPayload is what is read of one of Codex's payloads.
+type codexPayload struct {
+	ID      string         `json:"id"`   // of the session, in the first line
+	Type    string         `json:"type"` // of what was said: message
+	Role    string         `json:"role"`
+	Content jsontext.Value `json:"content"`
 }
 
 // takeTranscriptLine reads a line of a client's transcript. done is false for any other line.
@@ -61,10 +71,15 @@ type transcriptLine struct {
 func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool) {
 	var l transcriptLine
 	err := json.Unmarshal(text, &l)
-	if !s.transcript && (err != nil || l.Type == "" || l.Session+l.Leaf+l.Of == "") {
+	codex := err == nil && l.Type != "" && len(l.Payload) > 0
+	if !s.transcript && !codex && (err != nil || l.Type == "" || l.Session+l.Leaf+l.Of == "") {
 		return false
 	}
 	s.transcript = true
+	if codex {
+		b.takeCodexLine(s, line, &l)
+		return true
+	}
 	if err != nil {
 		b.refused.add(s.at(line), "is no line of a transcript: cut off or changed")
 		return true
@@ -79,9 +94,14 @@ func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool
 		b.refused.add(s.at(line), "is a turn without a message")
 		return true
 	}
-	spoken := saidIn(message.Content)
+	b.takeSaid(s, line, &l, saidIn(message.Content))
+	return true
+}
+
+// takeSaid adds what a side says to its turn, or to a new one.
+func (b *Bundle) takeSaid(s *source, line int, l *transcriptLine, spoken string) {
 	if spoken == "" {
-		return true
+		return
 	}
 	if s.turn == nil || s.turn.who != l.Type || s.turn.session != l.Session {
 		b.takeTurn(s.turn)
@@ -89,7 +109,22 @@ func (b *Bundle) takeTranscriptLine(s *source, line int, text []byte) (done bool
 		s.turn = &turn{where: s.at(line), who: l.Type, session: l.Session, at: at}
 	}
 	s.turn.text = append(s.turn.text, spoken)
-	return true
+}
+
+// takeCodexLine reads a line of Codex's: the first names the session, messages of both sides are
+// turns. Its events say the same again, and the rest is no turn.
+func (b *Bundle) takeCodexLine(s *source, line int, l *transcriptLine) {
+	var p codexPayload
+	if json.Unmarshal(l.Payload, &p) != nil {
+		return
+	}
+	switch {
+	case l.Type == "session_meta":
+		s.session = p.ID
+	case l.Type == "response_item" && p.Type == "message" && (p.Role == "user" || p.Role == "assistant"):
+		l.Type, l.Session = p.Role, s.session
+		b.takeSaid(s, line, l, saidIn(p.Content))
+	}
 }
 
 // saidIn is the text of a message: a string, or a list of parts of which some are text.
@@ -104,17 +139,20 @@ func saidIn(content jsontext.Value) string {
 	}
 	var texts []string
 	for _, p := range parts {
-		if p.Type == "text" {
+		if p.Type == "text" || p.Type == "input_text" || p.Type == "output_text" {
 			texts = append(texts, withoutClient(p.Text))
 		}
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// put is what the client puts into a person's turn: what it reminds the model of, and what its
-// own commands were and printed.
-var put = regexp.MustCompile(`(?s)<(system-reminder|(?:local-)?command-[a-z]+|bash-[a-z]+)>.*?</(system-reminder|` +
-	`(?:local-)?command-[a-z]+|bash-[a-z]+)>`)
+// put is what the client puts into a person's turn: what it reminds the model of, the rules of
+// the project, and what its own commands were and printed.
+var put = regexp.MustCompile(`(?s)(?:# AGENTS\.md instructions for [^\n]*\n+)?` +
+	`<(?:` + putTags + `)>.*?</(?:` + putTags + `)>`)
+
+const putTags = `system-reminder|(?:local-)?command-[a-z]+|bash-[a-z]+|environment_context|user_instructions|` +
+	`INSTRUCTIONS`
 
 func withoutClient(text string) string { return strings.TrimSpace(put.ReplaceAllString(text, "")) }
 

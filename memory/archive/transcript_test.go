@@ -53,6 +53,34 @@ func TestAClientsTranscriptIsImportedByTurns(t *testing.T) {
 	require.Len(t, b.refused, 2, "the turn without a message, and the line that was cut off")
 }
 
+// A transcript of Codex becomes an item for each turn, too; what it says again as events, what
+// tools did, and the rules and surroundings that it puts before the first question stay out.
+func TestACodexTranscriptIsImportedByTurns(t *testing.T) {
+	message := func(role, kind, text string) string {
+		raw, err := json.Marshal(text)
+		require.NoError(t, err)
+		return `{"timestamp":"2026-11-20T10:00:02.1Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"` + kind + `","text":` + string(raw) + `}]}}`
+	}
+	said, b := contents(t, "rollout-1.jsonl", strings.Join([]string{
+		`{"timestamp":"2026-11-20T10:00:00Z","type":"session_meta","payload":{"id":"c1","cwd":"/shop"}}`,
+		message("developer", "input_text", "Be brief."),
+		message("user", "input_text", "# AGENTS.md instructions for /shop\n\n<INSTRUCTIONS>\nUse pnpm.\n</INSTRUCTIONS>"),
+		message("user", "input_text", "<environment_context>\n<cwd>/shop</cwd>\n</environment_context>"),
+		`{"timestamp":"2026-11-20T10:00:02Z","type":"turn_context","payload":{"model":"m"}}`,
+		message("user", "input_text", "Which queue do invoices use?"),
+		`{"timestamp":"2026-11-20T10:00:02Z","type":"event_msg","payload":{"type":"user_message","message":"Which queue"}}`,
+		`{"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"function_call","name":"shell"}}`,
+		message("assistant", "output_text", "The stream billing."),
+		`{"timestamp":"2026-11-20T10:`,
+	}, "\n"))
+	require.Equal(t, []string{
+		"c1 | user (20 November 2026): Which queue do invoices use?",
+		"c1 | assistant (20 November 2026): The stream billing.",
+	}, said)
+	require.Len(t, b.refused, 1, "the line that was cut off")
+}
+
 // A plain transcript becomes an item for each turn; a text in which one side alone is named,
 // or that begins otherwise, stays Markdown.
 func TestAPlainTranscriptIsImportedByTurns(t *testing.T) {
