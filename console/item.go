@@ -16,7 +16,7 @@ import (
 type itemPage struct {
 	memory.Item
 	By        string // its author's name
-	Mine      bool   // the person may write a new version of it
+	May       ops.ItemMoves
 	Versions  []memory.Version
 	Lineage   graph
 	Conflicts []memory.Item // what says otherwise of the same
@@ -27,7 +27,10 @@ func oneItem(ctx context.Context, v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := itemPage{Item: item, By: v.nameOf(ctx, item.Author), Mine: item.Owner == v.caller.Entity}
+	p := itemPage{Item: item, By: v.nameOf(ctx, item.Author)}
+	if p.May, err = v.node.ItemMoves(ctx, v.caller, item); err != nil {
+		return view{}, err
+	}
 	old, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm",
 		map[string]any{"ids": []string{string(item.ID)}, "history": true})
 	if err != nil {

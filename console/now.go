@@ -19,18 +19,12 @@ type nowPage struct {
 	Waiting []review.Entry
 	More    bool
 	Held    []memory.Item
-	Asking  []question
+	Asking  []ops.Question
 	Relayed []ops.RelayedVerdict
 	Doing   []doing
 	Given   []work.Status // given up, so that the person has to decide
 	Tasks   []controller.Entry
 	ops.NodeStatus
-}
-
-// question is a task that asks its user something.
-type question struct {
-	TaskID, Intent string
-	Questions      []string
 }
 
 // doing is an agent at work.
@@ -41,14 +35,20 @@ type doing struct {
 	Cost  string // of the agent, today
 }
 
+// How much the first page shows of each kind that waits, and of the tasks under way.
+const (
+	mostWaiting  = 20
+	mostUnderWay = 30
+)
+
 // now shows the first page.
 func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 	var p nowPage
 	if p.NodeStatus, err = v.node.Status(ctx, v.caller); err != nil {
 		return page, err
 	}
-	p.Tasks = p.NodeStatus.Tasks
-	list, err := ask[ops.ReviewListOut](ctx, v, "review_list", map[string]any{"limit": 20})
+	p.Tasks = p.NodeStatus.Tasks[:min(len(p.NodeStatus.Tasks), mostUnderWay)]
+	list, err := ask[ops.ReviewListOut](ctx, v, "review_list", map[string]any{"limit": mostWaiting})
 	if err != nil {
 		return page, err
 	}
@@ -59,20 +59,12 @@ func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 	if p.Relayed, err = v.node.RelayedVerdicts(ctx, v.caller); err != nil {
 		return page, err
 	}
-	for _, t := range p.Tasks {
-		if t.State != schemas.TaskClarifying {
-			continue
-		}
-		shown, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"task_id": t.TaskID})
-		if err != nil {
-			return page, err
-		}
-		if shown.Task != nil {
-			p.Asking = append(p.Asking, question{t.TaskID, shown.Task.Intent, shown.Task.Questions})
-		}
+	if p.Asking, err = v.node.Questions(ctx, v.caller, mostWaiting); err != nil {
+		return page, err
 	}
 	if p.NodeStatus.Waiting.Blocked > 0 {
-		given, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkBlocked, "limit": 20})
+		given, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkBlocked,
+			"limit": mostWaiting})
 		if err != nil {
 			return page, err
 		}
@@ -115,6 +107,9 @@ func stuck(s work.Status) string {
 	}
 	return ""
 }
+
+// Further is how many tasks under way the page does not show, of those that were read.
+func (p nowPage) Further() int { return len(p.NodeStatus.Tasks) - len(p.Tasks) }
 
 // Quiet reports whether nothing waits for the person.
 func (p nowPage) Quiet() bool { return p.Waits() == 0 }

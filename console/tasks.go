@@ -38,6 +38,7 @@ type taskPage struct {
 	Loss    lossChart
 	Lessons []memory.Item
 	Over    bool
+	Runs    bool // the person may answer and end it
 }
 
 // matrixRow is a criterion of a subtask, as the last attempt at it was judged.
@@ -66,6 +67,9 @@ func oneTask(ctx context.Context, v *visit) (view, error) {
 		return view{}, err
 	}
 	if p.Before, err = refusedBefore(ctx, v, out.Task); err != nil {
+		return view{}, err
+	}
+	if p.Runs, err = v.node.RunsTask(ctx, v.caller, out.Task.TaskID); err != nil {
 		return view{}, err
 	}
 	p.Lessons, err = v.node.TaskLessons(ctx, v.caller, out.Task.TaskID)

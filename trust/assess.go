@@ -79,18 +79,9 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 	if g.Tx() == nil {
 		return Given{}, access.ErrNoGrant
 	}
-	if !schemas.IsAgentID(string(v.On.Author)) {
-		return Given{}, schemas.Invalidf("a person wrote this item, and people are not scored").
-			Try("assess what agents wrote; a person's item is corrected with %s and supersedes",
-				schemas.Tool("memory_write_warm"))
-	}
-	chain, err := g.ChainOf(v.On.Author)
+	chain, err := assessable(g, v.On.Author)
 	if err != nil {
 		return Given{}, err
-	}
-	if len(chain) == 0 {
-		return Given{}, schemas.Invalidf("the author of this item is not registered here").
-			Try("assess what agents of this node wrote")
 	}
 	actor, root := g.Actor(), chain[0].ID
 	e := entry{Observer: root, Agent: v.On.Author, Source: ByPeer, Verdict: v.Word, Item: v.On.line(),
@@ -126,6 +117,30 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 	own, err := record(g, e)
 	given.Own = own.Weight > 0
 	return given, err
+}
+
+// assessable is the chain of an author whose words verdicts can be about: an agent of this node.
+func assessable(g access.Grant, author schemas.EntityID) ([]access.ChainLink, error) {
+	if !schemas.IsAgentID(string(author)) {
+		return nil, schemas.Invalidf("a person wrote this item, and people are not scored").
+			Try("assess what agents wrote; a person's item is corrected with %s and supersedes",
+				schemas.Tool("memory_write_warm"))
+	}
+	chain, err := g.ChainOf(author)
+	if err == nil && len(chain) == 0 {
+		err = schemas.Invalidf("the author of this item is not registered here").
+			Try("assess what agents of this node wrote")
+	}
+	return chain, err
+}
+
+// Assessable reports whether verdicts can be about what author wrote.
+func Assessable(g access.Grant, author schemas.EntityID) (bool, error) {
+	_, err := assessable(g, author)
+	if schemas.CodeOf(err) == schemas.CodeInvalid {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // ownerOf is who owns the memory an item lies in, "" for public memory.

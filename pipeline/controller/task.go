@@ -137,6 +137,15 @@ func managed(g access.Grant, id string) (*task, error) {
 	return findTask(g, id, run)
 }
 
+// Runs reports whether the actor runs a task: it may answer and end it.
+func Runs(g access.Grant, id string) (bool, error) {
+	_, err := managed(g, id)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // visible reads a task that the actor may see.
 func visible(g access.Grant, id string) (*task, error) {
 	scope, err := g.ReadScope()
