@@ -270,6 +270,12 @@ func TestAFileIsItsOwners(t *testing.T) {
 	f := newFirm(t, company)
 	_, err := f.tryApply(strings.Replace(triage, "owner: ann", "owner: eve", 1))
 	require.ErrorContains(t, err, "eve")
+	w, err := roles.Parse([]byte(triage))
+	require.NoError(t, err)
+	_, err = f.Node.ApplyWorkspace(t.Context(), f.Lead, w, false)
+	require.ErrorIs(t, err, schemas.ErrDenied, "an agent's person applies it, not the agent")
+	_, err = f.Node.MoveRole(t.Context(), f.Caller("cro"), "", "cmo", schemas.RoleTerminate, "")
+	require.ErrorIs(t, err, schemas.ErrDenied)
 	again := f.apply(company)
 	require.Empty(t, again.Changes)
 	less := f.apply(
@@ -280,8 +286,14 @@ func TestAFileIsItsOwners(t *testing.T) {
 	back := f.apply(company)
 	require.Equal(t, "resume", back.Changes[0].Does)
 	f.apply(triage)
-	_, err = f.tryApply(strings.Replace(triage, "workspace: triage", "workspace: second", 1))
+	_, err = f.tryApply(strings.NewReplacer("workspace: triage", "workspace: second", "role_id: triager", "role_id: a").
+		Replace(triage))
 	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.ErrorContains(t, err, "another workspace has the webhook crm")
+	_, err = f.tryApply("workspace: second\nroles: [{role_id: one, soul: s}, {role_id: triager, soul: s}]")
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.Equal(t, 0, f.Number(`SELECT count(*) FROM workspaces WHERE id = 'second'`), "all of it or nothing")
+	require.Equal(t, 0, f.Number(`SELECT count(*) FROM entities WHERE name = 'one'`))
 	_, err = f.tryApply(strings.Replace(company, "max_roles: 100", "max_roles: 1", 1))
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 

@@ -288,3 +288,37 @@ func TestCommandsNeedNoServer(t *testing.T) {
 	_, err := f.Node.ExportWorkspace(t.Context(), f.person, "")
 	require.ErrorContains(t, err, "you have 2 workspaces; /workspace: must be one of triage, vibe-team")
 }
+
+// A draft is an agent that is registered and gets no event; its states, and its agent's, follow the
+// table until it ends.
+func TestStatesOfARoleAndItsAgent_INV_ROLE_EDGE(t *testing.T) {
+	f := newFirm(t, strings.Replace(company, "    reports_to: ann\n", "    reports_to: ann\n    status: draft\n", 1))
+	states := func(role, agent string) {
+		t.Helper()
+		require.Equal(t, 1, f.Number(`SELECT count(*) FROM roles r JOIN entities e ON e.id = r.agent
+			WHERE r.role_id = 'cro' AND r.state = ? AND e.status = ?`, role, agent), role)
+	}
+	move := func(on schemas.Trigger) {
+		t.Helper()
+		_, err := f.Node.MoveRole(t.Context(), f.person, "", "cro", on, "")
+		require.NoError(t, err, on)
+	}
+	states("draft", "registered")
+	require.Equal(t, []any{"ignore", "cro is draft"}, reasonOf(f.send(f.Lead, map[string]any{"type": "lead.created",
+		"role": "cro"})))
+	_, err := f.Node.MoveRole(t.Context(), f.person, "", "cro", schemas.Resume, "")
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	move(schemas.RoleTry)
+	states("testing", "active")
+	move(schemas.Activate)
+	states("active", "active")
+	f.Must(f.Caller("cro"), "memory_write_warm", opstest.Note("Known before"))
+	move(schemas.Suspend)
+	states("suspended", "suspended")
+	move(schemas.Resume)
+	states("active", "active")
+	require.Len(t, f.Must(f.Caller("cro"), "memory_search", map[string]any{"query": "known before"})["results"], 1)
+	move(schemas.RoleTerminate)
+	states("terminated", "deactivated")
+	require.Equal(t, "ignore", f.send(f.Lead, map[string]any{"type": "lead.created", "domain": "revenue"})["action"])
+}
