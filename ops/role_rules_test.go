@@ -322,3 +322,26 @@ func TestStatesOfARoleAndItsAgent_INV_ROLE_EDGE(t *testing.T) {
 	states("terminated", "deactivated")
 	require.Equal(t, "ignore", f.send(f.Lead, map[string]any{"type": "lead.created", "domain": "revenue"})["action"])
 }
+
+// What comes from outside is a person's to approve: a role that is asked may refuse it, and no more.
+func TestWhatIsFromOutsideAPersonApproves_INV_ROLE_ASK(t *testing.T) {
+	f := newFirm(t, strings.NewReplacer("    soul: You triage.\n", "    soul: You triage.\n    reports_to: colleague\n",
+		"{autonomous: [label, book]}", "{needs_approval: [label, book]}").Replace(triage))
+	colleague := f.Caller("colleague")
+	for i := range 2 {
+		_, _, err := f.hook("github", issue(i, "x"), map[string]string{"X-GitHub-Event": "issues",
+			"X-GitHub-Delivery": fmt.Sprint(i)}, f.secret("github"))
+		require.NoError(t, err)
+	}
+	list := f.Must(colleague, "review_list", map[string]any{})["waiting"].([]any)
+	require.Len(t, list, 2)
+	first, second := list[0].(map[string]any), list[1].(map[string]any)
+	_, err := f.decide(colleague, first, "approve", "")
+	require.ErrorIs(t, err, schemas.ErrPerson)
+	require.Equal(t, 0, f.Number(`SELECT count(*) FROM work_items`))
+	_, err = f.decide(colleague, second, "reject", "no")
+	require.NoError(t, err)
+	_, err = f.decide(f.person, first, "approve", "")
+	require.NoError(t, err)
+	require.Equal(t, 1, f.Number(`SELECT count(*) FROM work_items`))
+}
