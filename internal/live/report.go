@@ -1,6 +1,6 @@
 package live
 
-import "fmt"
+import "cordelia/schemas"
 
 // Spread is a measure over the repeats.
 type Spread struct {
@@ -58,9 +58,10 @@ func share(repeats [][]outcome, is func(outcome) bool) Spread {
 // report has a row for each condition.
 func (s Setting) report(results map[string][][]outcome) Report {
 	r := Report{Client: s.Client, Model: s.Model, Tokens: s.Tokens, Repeats: s.Repeats, Caveats: []string{
-		fmt.Sprintf("%d repositories of a few lines each: larger ones may show something else.", len(s.repositories())),
+		schemas.Count(len(s.repositories()), "repository", "repositories") + " of a few lines each: larger ones may show " +
+			"something else.",
 		"The tests that decide are kept from the models, and lie in a public repository: a model may have read them.",
-		fmt.Sprintf("%d repeats: what differs less than the repeats among themselves is chance.", s.Repeats),
+		schemas.Count(s.Repeats, "repeat", "repeats") + ": what differs less than the repeats among themselves is chance.",
 		"The verdicts are those of the hidden tests, given to all that a run taught. A person judges otherwise.",
 		"A run that ends by its bound of tokens counts as not mended. Tokens are as the client counts them.",
 	}}
