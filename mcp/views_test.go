@@ -10,16 +10,21 @@ import (
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops"
+	"cordelia/roles"
 )
 
-// bound is the real catalogue behind the real transport, for the person's agent.
-func bound(t *testing.T, opts ServerOptions) boundClient {
+// bound is the real catalogue behind the real transport, for the person's agent; prepare does
+// something to the node before.
+func bound(t *testing.T, opts ServerOptions, prepare ...func(*ops.Service)) boundClient {
 	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
+	for _, f := range prepare {
+		f(n)
+	}
 	key, err := n.OpenIdentity(t.Context(), "")
 	require.NoError(t, err)
 	issued, err := n.OwnToken(t.Context(), key)
@@ -90,4 +95,24 @@ func TestToolsets(t *testing.T) {
 	absent := c.ask("tools/call", obj{"name": "agent_lisp", "arguments": obj{}})
 	require.NotNil(t, dig(hidden, "error"))
 	require.Equal(t, dig(absent, "error", "code"), dig(hidden, "error", "code"), "what is not offered is not callable")
+}
+
+// The roles of a workspace, and one of them, are there to read, of no other workspace.
+func TestViewsOfRoles(t *testing.T) {
+	c := bound(t, ServerOptions{Structured: true}, func(n *ops.Service) {
+		keyring := n.Keyring(nil)
+		t.Cleanup(keyring.Close)
+		person, err := n.Person(t.Context(), keyring, "")
+		require.NoError(t, err)
+		w, err := roles.Parse([]byte("workspace: port\nroles:\n  - {role_id: pilot, soul: You bring ships in.}"))
+		require.NoError(t, err)
+		_, err = n.ApplyWorkspace(t.Context(), person, w, false)
+		require.NoError(t, err)
+	})
+	read := func(uri string) any {
+		return dig(c.ask("resources/read", obj{"uri": uri}), "result", "contents").([]any)[0].(map[string]any)["text"]
+	}
+	require.Contains(t, read("cordelia://roles"), `"role":"pilot"`)
+	require.Contains(t, read("cordelia://roles/pilot"), "You bring ships in.")
+	require.NotNil(t, dig(c.ask("resources/read", obj{"uri": "cordelia://roles/nobody"}), "error"))
 }
