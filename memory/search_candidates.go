@@ -123,6 +123,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		return nil, found, err
 	}
 	var live []*doc
+	var replaced []*doc
 	cut, read := len(ns) == matched, map[schemas.EntityID]int{}
 	for len(ns) > 0 && len(live) < candidates {
 		batch := ns[:min(len(ns), max(candidates-len(live), leastRead))]
@@ -147,6 +148,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 					live = append(live, d)
 				}
 			case d.supersededBy != "" && !d.ended(p.now):
+				replaced = append(replaced, d)
 				found.Hidden.Superseded++ // a reader of the place may read it by its id
 			case !p.see.includes(d.owner) && !p.see.includes(d.author):
 			case d.supersededBy != "":
@@ -160,6 +162,9 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		if live, err = p.besideDominant(tx, live, read); err != nil {
 			return nil, found, err
 		}
+	}
+	if live, err = p.successors(tx, live, replaced); err != nil {
+		return nil, found, err
 	}
 	for _, add := range []func(querier, []*doc) ([]*doc, error){p.usedAlike, p.ofDates, p.ofSubjects} {
 		if live, err = add(tx, live); err != nil {

@@ -3,15 +3,18 @@ package memory
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"cordelia/internal/store"
 	"cordelia/memory/rank"
 	"cordelia/memory/text"
+	"cordelia/schemas"
 )
 
 const (
+	maxHops     = 8   // times that an item was replaced, followed
 	maxSubjects = 50  // subjects and keys of candidates whose current items are read
 	maxSpans    = 12  // spans of time named in a question that fetch items
 	dated       = 200 // items that they fetch
@@ -87,13 +90,17 @@ func (p *plan) join(tx querier, live []*doc, ns []int64) ([]*doc, error) {
 		return nil, err
 	}
 	for _, n := range ns {
-		d := docs[n]
-		if d != nil && (p.Type == "" || d.typ == p.Type) && (p.author == "" || d.author == p.author) &&
-			p.inSpan(&d.row) && p.isTrue(&d.row) {
+		if d := docs[n]; d != nil && p.shows(d) {
 			live = append(live, d)
 		}
 	}
 	return live, nil
+}
+
+// shows reports whether d may show, and the filters let it through but that of tags.
+func (p *plan) shows(d *doc) bool {
+	return (p.Type == "" || d.typ == p.Type) && (p.author == "" || d.author == p.author) && p.inSpan(&d.row) &&
+		p.isTrue(&d.row)
 }
 
 // ofSubjects adds the current items of the subjects and keys that candidates tell of, so that
@@ -120,4 +127,49 @@ func (p *plan) ofSubjects(tx querier, live []*doc) ([]*doc, error) {
 		return nil, fmt.Errorf("search by subject: %w", err)
 	}
 	return p.join(tx, live, ns)
+}
+
+// successors adds the items that stand in the place of matches that are no longer so, however
+// many times these were replaced.
+func (p *plan) successors(tx querier, live, replaced []*doc) ([]*doc, error) {
+	if len(p.Tags) > 0 || p.asOf != 0 || p.Without&BySubject != 0 {
+		return live, nil
+	}
+	old := map[schemas.ItemID]*doc{} // the first of each line, by what replaces it now
+	for _, d := range replaced[:min(len(replaced), maxSubjects)] {
+		if old[d.supersededBy] == nil {
+			old[d.supersededBy] = d
+		}
+	}
+	known := map[int64]*doc{}
+	for _, d := range live {
+		known[d.n] = d
+	}
+	for hop := 0; hop < maxHops && len(old) > 0; hop++ {
+		rows, err := tx.Query(selectNumbers, store.List(slices.Sorted(maps.Keys(old))))
+		ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+		if err != nil {
+			return nil, fmt.Errorf("search for successors: %w", err)
+		}
+		docs, err := p.read(tx, ns)
+		if err != nil {
+			return nil, err
+		}
+		further := map[schemas.ItemID]*doc{}
+		for _, n := range ns {
+			d := docs[n]
+			switch {
+			case d == nil:
+			case known[n] != nil:
+				known[n].Replace(&old[d.id].Doc)
+			case p.shows(d):
+				d.Replace(&old[d.id].Doc)
+				live = append(live, d)
+			case d.supersededBy != "" && further[d.supersededBy] == nil:
+				further[d.supersededBy] = old[d.id]
+			}
+		}
+		old = further
+	}
+	return live, nil
 }

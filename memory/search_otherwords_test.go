@@ -111,3 +111,38 @@ func TestTheCurrentItemIsFoundWithTheOld(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, idsOf(f), is)
 }
+
+// What replaced a match is found by its words and says so, however often it was replaced; what it
+// replaced stays away, and who may not read the successor does not find it.
+func TestWhatReplacesAMatchIsFound(t *testing.T) {
+	n := newWarmNode(t)
+	for i := range 40 {
+		n.write(ada, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
+	}
+	last, first := schemas.ItemID(""), schemas.ItemID("")
+	for _, text := range []string{
+		"The backups of the ledger lie in Dublin.", "They went to Frankfurt.", "Oslo since June.",
+	} {
+		w := learning(text)
+		w.Supersedes = last
+		last = n.write(ada, w).ID
+		if first == "" {
+			first = last
+		}
+	}
+	const question = "where do backups of the ledger lie"
+	found := n.search(ada, question)
+	require.NotEmpty(t, found.Hits)
+	require.Equal(t, last, found.Hits[0].ID)
+	require.Contains(t, found.Hits[0].Why, "replaces a match")
+	require.NotContains(t, found.Hits[0].Why, "words:", "it has none of them itself")
+	require.False(t, found.Weak, "what it replaced answered the question")
+	require.NotContains(t, idsOf(found), first)
+	f, err := n.trySearch(ada, Search{Text: question, Without: BySubject})
+	require.NoError(t, err)
+	require.NotContains(t, idsOf(f), last)
+	f, err = n.trySearch(ada, Search{Text: question, Type: SessionItem})
+	require.NoError(t, err)
+	require.Empty(t, f.Hits, "filters hold")
+	require.NotContains(t, idsOf(n.search(eve, question)), last)
+}

@@ -90,7 +90,11 @@ func newOwn(t *testing.T, set string, by vectors.Embedder) ownNotes {
 		}
 		n.ids[key] = n.write(ada, w).ID
 	}
-	lines, beside := ownSet(t, set), besideThem()
+	file := set
+	if set == "replaced" { // the same updates, each saying which item it supersedes instead of what of
+		file = "updates"
+	}
+	lines, beside := ownSet(t, file), besideThem()
 	for i := range max(len(lines), len(beside)) {
 		if i < len(beside) {
 			put(beside[i], beside[i], nil)
@@ -108,6 +112,9 @@ func newOwn(t *testing.T, set string, by vectors.Embedder) ownNotes {
 			for _, text := range l[2:4] {
 				put(text, text, func(w *Write) { w.Subject, w.Key = l[0], l[1] })
 			}
+		case "replaced":
+			put(l[2], l[2], nil)
+			put(l[3], l[3], func(w *Write) { w.Supersedes = n.ids[l[2]] })
 		case "asked", "german":
 			put(l[0], l[0], nil)
 		}
@@ -155,6 +162,7 @@ func (n ownNotes) currentFirst(without Way) (first int) {
 // What is asked in other words, by date, in German and of long turns is found; what was
 // updated stands before what it was; what has no answer is marked weak.
 func TestOwnSets(t *testing.T) {
+	shares := map[string]float64{}
 	for _, set := range []struct {
 		name              string
 		text, question, k int
@@ -164,6 +172,7 @@ func TestOwnSets(t *testing.T) {
 	} {
 		lines, n := ownSet(t, set.name), newOwn(t, set.name, nil)
 		all := n.share(lines, set.text, set.question, set.k, 0)
+		shares[set.name] = all
 		row := fmt.Sprintf("%-7s %3d questions · R@1 %5.1f · R@10 %5.1f", set.name, len(lines),
 			n.share(lines, set.text, set.question, 1, 0), all)
 		for _, way := range Ways() {
@@ -176,6 +185,12 @@ func TestOwnSets(t *testing.T) {
 	current := n.currentFirst(0)
 	t.Logf("updates 50 questions · current first %d · without %s %d", current, BySubject, n.currentFirst(BySubject))
 	require.Equal(t, 50, current)
+	t.Logf("asked, updates and dated together: 200 questions · R@10 %.1f",
+		(100*shares["asked"]+50*100*float64(current)/50+50*shares["dated"])/200)
+	n = newOwn(t, "replaced", nil)
+	replaced := n.currentFirst(0)
+	t.Logf("replaced 50 questions · found %d · without subject %d", replaced, n.currentFirst(BySubject))
+	require.Equal(t, 50, replaced)
 	newOwn(t, "asked", nil).doubts(36)
 }
 

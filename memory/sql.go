@@ -203,7 +203,8 @@ const (
 	selectOfSubjects = `SELECT i.n FROM json_each(?1) p CROSS JOIN items i
 		ON i.scope = json_extract(p.value, '$.n') AND i.subject = json_extract(p.value, '$.s')
 		AND i.key = json_extract(p.value, '$.k') AND i.current = 1 AND i.subject <> '' LIMIT 200`
-	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
+	selectNumbers = `SELECT i.n FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
+	selectNames   = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
 )
 
 const (

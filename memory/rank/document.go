@@ -33,6 +33,7 @@ type Doc struct {
 	ByWords int
 
 	prev, next *Doc
+	replaces   *Doc      // a match that is no longer so, in whose place this stands
 	near       float64   // cosine of its vector and the query's; 0 = not compared
 	tf         []float64 // of the query's terms
 	soft       []float64 // how much other words stand for those it lacks; nil = none do
@@ -57,6 +58,25 @@ func (d *Doc) Adjoin(prev, next *Doc) {
 	if next != nil && next.prev == nil {
 		next.prev = d
 	}
+}
+
+// Replace notes that d stands in the place of a match that is no longer so: it is found by the
+// words of that, too.
+func (d *Doc) Replace(old *Doc) {
+	if d.replaces == nil && old != d {
+		d.replaces = old
+	}
+}
+
+// holds is how often d, or what it replaces, has the i-th word of the query.
+func (d *Doc) holds(i int) (n float64) {
+	if i < len(d.tf) {
+		n = d.tf[i]
+	}
+	if d.replaces != nil && i < len(d.replaces.tf) {
+		n = max(n, d.replaces.tf[i])
+	}
+	return n
 }
 
 // Because adds a reason for which d is found.

@@ -52,12 +52,21 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 	for _, d := range docs {
 		q.countTerms(d)
 		q.doubt(d)
+		if d.replaces != nil {
+			q.countTerms(d.replaces)
+		}
 	}
 	q.dropSpeakerTerms(docs, names)
 	q.soften(docs)
 	length := averageLength(docs)
 	for _, d := range docs {
 		d.base = q.bm25(d.tf, d.soft, d.lender(d.prev), d.lender(d.next), float64(d.Tokens), length)
+		if old := d.replaces; old != nil {
+			if base := q.bm25(old.tf, nil, nil, nil, float64(old.Tokens), length); base > d.base {
+				d.base = base
+				d.Because("replaces a match")
+			}
+		}
 		d.score = d.base
 	}
 	pass(docs)
