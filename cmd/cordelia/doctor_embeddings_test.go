@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/cmd/cordelia/config"
+	vectors "cordelia/memory/embedding"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -46,7 +47,7 @@ func TestConfigureEmbeddings(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(home, "config.json")))
 	c = node.Config{Home: node.Home(home)}
 	require.NoError(t, config.Configure(&c))
-	require.Nil(t, c.Embedder, "off by default")
+	require.IsType(t, vectors.Words{}, c.Embedder, "the table of words, which leaves this machine with nothing")
 
 	for _, bad := range []string{
 		`{}`, `{"url":"http://127.0.0.1:1/v1"}`, `{"url":"http://example.org/v1","model":"m"}`,
