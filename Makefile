@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat 
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall encoder proof trust-sim replan-sim replay-study gate-sim soak mutate structure golden release reproduce clean
+.PHONY: help build test test-postgres conformance e2e bench bench-recall encoder proof trust-sim replan-sim replay-study gate-sim soak mutate structure golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,17 @@ build: ## bin/cordelia
 test: ## format, vet, staticcheck and all tests; needs Go alone
 	@scripts/check.sh
 	$(GO) test $(RACE) -timeout=$(TIMEOUT) $(TESTFLAGS) $(PKGS)
+
+# Packages whose tests run on either engine, and tests of them that look into SQLite itself.
+ON_POSTGRES := ./access ./agents ./ops ./pipeline ./review ./roles ./swarm ./work
+SQLITE_ONLY := ^Test(ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses)$$
+
+test-postgres: ## the second engine: contract, every statement, tests of the domains, one story on both, two nodes (postgresql)
+	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'OnPostgreSQL|PostgreSQLTakes|AServer|Nodes|TheSchemasAreEqual' \
+		./internal/store/...
+	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops
+	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|ADatabaseThat' ./internal/proof/scenario
+	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
 
 conformance: build ## the official MCP suite and the Inspector (npm)
 	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \

@@ -12,6 +12,8 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/proof/soak"
+	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -125,7 +127,8 @@ func (h *house) leases() (n int) {
 
 // other is the node as another process has it.
 func (h *house) other() *Service {
-	n, err := Open(h.t.Context(), node.Config{Home: h.node.Home, Clock: h.clock, Monotonic: h.monotonic})
+	n, err := Open(h.t.Context(), node.Config{Home: h.node.Home, Clock: h.clock, Monotonic: h.monotonic,
+		Database: storetest.Options(h.t, store.Options{Path: string(h.node.Home)}).URL})
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, n.Close()) })
 	return n

@@ -234,7 +234,7 @@ func TestDivergenceIsTold(t *testing.T) {
 	again := a.brings(one)
 	require.Equal(t, "replay", again["divergence"])
 
-	a.sql(`UPDATE l1 SET chain_hash = zeroblob(32) WHERE entity_id = ?`, a.rover.Entity)
+	a.sql(`UPDATE l1 SET chain_hash = ? WHERE entity_id = ?`, make([]byte, 32), a.rover.Entity)
 	_, err := a.call(a.rover, "reintegrate", a.claim())
 	require.ErrorIs(t, err, schemas.ErrConflict, "a broken chain is an error")
 }

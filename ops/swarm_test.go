@@ -388,8 +388,8 @@ func TestSwarmIsWithinItsMaker(t *testing.T) {
 	made := a.must(deep, "swarm_create", args)
 	require.Contains(t, fmt.Sprint(made["notes"]), "2 things at a time")
 	require.Equal(t, 3, a.number(`SELECT count(*) FROM entities e JOIN swarm_agents s ON s.entity_id = e.id
-		WHERE json_extract(e.capabilities, '$.max_parallel_ops') = 2 AND json_extract(e.capabilities,
-		'$.ttl_seconds') <= 600`))
+		WHERE json_extract(e.capabilities, '$.max_parallel_ops') = 2
+		AND CAST(json_extract(e.capabilities, '$.ttl_seconds') AS BIGINT) <= 600`))
 	for _, name := range []string{"hand", "hand-2"} {
 		a.must(deep, "task_submit", map[string]any{"intent": "y", "group": made["swarm_id"]})
 		a.must(a.caller(name), "task_claim", map[string]any{})

@@ -48,6 +48,8 @@ func TestTheSchemasAreEqual(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 
+	newest := `SELECT CAST(max(version) AS TEXT) FROM schema_version`
+	require.Equal(t, lines(t, file, newest), lines(t, server, newest), "a migration of the one needs one of the other")
 	require.Equal(t, lines(t, file, `SELECT t.name || '.' || c.name || ' ' || c.type || ' ' ||
 			CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 'needed' ELSE '' END || ' ' || coalesce(c.dflt_value, '')
 			FROM pragma_table_list t JOIN pragma_table_info(t.name) c

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/store"
 	"cordelia/internal/store/storetest"
 )
@@ -27,10 +28,14 @@ type team struct {
 	urls     []string
 }
 
-// newTeam starts nodes, each a server process with a home of its own.
+// newTeam starts nodes, each a server process with a home of its own; none are one node with a
+// file.
 func newTeam(t testing.TB, count int) *team {
-	m := &team{TB: t, database: storetest.Database(t, storetest.Server(t), t.Name())}
-	for range count {
+	m := &team{TB: t}
+	if count > 0 {
+		m.database = storetest.Database(t, storetest.Server(t), t.Name())
+	}
+	for range max(count, 1) {
 		n := newNode(t)
 		n.Env = append(n.Env, "CORDELIA_DB="+m.database)
 		url, err := n.Serve(t.Context())
@@ -117,7 +122,12 @@ func TestNodesShareTheirState(t *testing.T) {
 	require.Contains(t, fmt.Sprint(told(t, two, "memory_search", map[string]any{"query": "ferry"})), wrote["id"])
 	require.Contains(t, <-news, wrote["id"])
 
-	told(t, pilot, "task_claim", map[string]any{})
+	token, said, code, err := m.nodes[0].Run(t.Context(), "agent", "token", "pilot")
+	require.NoError(t, err)
+	require.Zero(t, code, said)
+	for _, url := range m.urls { // a token counts at every node
+		told(t, drive.NewRemote(url, strings.TrimSpace(token)), "task_claim", map[string]any{})
+	}
 	told(t, one, "agent_deactivate", map[string]any{"agent": "pilot"})
 	answer, err := pilot.Call(t.Context(), "task_claim", []byte(`{}`))
 	require.True(t, err != nil || answer.Code != "", "a right that one node took, the other refuses at once")
