@@ -75,18 +75,6 @@ func TestAttackSessionsOfASubtree(t *testing.T) {
 	})
 }
 
-// remote is a client of an agent over HTTP, "" for the person's own.
-func (f *field) remote(name string) Client {
-	f.Helper()
-	file := "claude-code.key"
-	if name != "" {
-		file = "agents/" + texts(f, openDB(f, f.Node), `SELECT id FROM entities WHERE name = ?`, name)[0] + ".key"
-	}
-	c, err := f.Dial(f.Context(), f.address, file)
-	require.NoError(f, err)
-	return c
-}
-
 // Strangers hold hundreds of connections, send bodies byte by byte to each route that needs no
 // token, and never end: a client with a token is served all the same, long before they are cut off.
 func TestAttackStrangersWithoutAToken(t *testing.T) {

@@ -126,10 +126,17 @@ func (f *field) as(name string) Client {
 		f.open = append(f.open, c)
 		return c
 	}
-	db := openDB(f, f.Node)
-	id := texts(f, db, `SELECT id FROM entities WHERE name = ?`, name)
-	require.Len(f, id, 1, name)
-	c, err := f.Dial(f.Context(), f.address, "agents/"+id[0]+".key")
+	return f.remote(name)
+}
+
+// remote is a client of an agent over HTTP, "" for the person's own.
+func (f *field) remote(name string) Client {
+	f.Helper()
+	file := "claude-code.key"
+	if name != "" && name != "claude-code" {
+		file = "agents/" + texts(f, openDB(f, f.Node), `SELECT id FROM entities WHERE name = ?`, name)[0] + ".key"
+	}
+	c, err := f.Dial(f.Context(), f.address, file)
 	require.NoError(f, err)
 	return c
 }

@@ -1,0 +1,50 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// An agent with a group of its own brings it before agents that are not below it, and before the
+// person's client: until somebody accepts, nothing of the group shows to them, and what asks for
+// consent says no word of the agent's.
+func TestAttackMembershipWithoutConsent(t *testing.T) {
+	f := newField(t, "")
+	f.tries(func(i int) {
+		top, victim := f.top("mallory"), f.top("victim")
+		m := f.as(top)
+		imp := f.child(m, "imp", 0)
+		group, pushed := f.name("club"), f.name("zeppelin")
+		f.must(m, "memory_group", `{"action": "create", "group": %q, "description": %q,
+			"culture": {"broadcast_eagerness": "chatty", "notification_policy": "push"}}`, group, pushed)
+		for _, entity := range []string{victim, "claude-code", "tester"} {
+			for _, way := range []string{`"role": "viewer"`, `"role": "owner"`, fmt.Sprintf(`"description": %q`, pushed),
+				fmt.Sprintf(`"as": %q`, imp)} {
+				f.tryTo(m, "memory_group", `{"action": "add", "group": %q, "entity": %q, %s}`, group, entity, way)
+				if f.random.IntN(3) == 0 {
+					f.tryTo(m, "memory_group", `{"action": "remove", "group": %q, "entity": %q}`, group, entity)
+				}
+			}
+			f.tryTo(m, "agent_capabilities", `{"agent": %q, "groups": [%q], "accept_from": [%q]}`, entity, group, top)
+			f.tryTo(m, "agent_capabilities", `{"agent": %q, "accept_from": [%q]}`, top, entity)
+			f.tryTo(m, "swarm_create", `{"goal": %q, "strategy": "broadcast", "coordinator_agent_id": %q,
+				"agents": [{"slot": "hand"}]}`, pushed, entity)
+			f.tryTo(m, "task_submit", `{"items": [{"intent": %q, "assigned_to": %q}]}`, pushed, entity)
+		}
+		f.note(m, group, f.sentence(pushed))
+		list := f.tryTo(m, "review_list", `{}`)
+		for k := range 3 { // it answers for them
+			f.tryTo(m, "review_decide", `{"decisions": [{"id": %q, "decision": "approve", "hash": %q}]}`,
+				text(list, fmt.Sprintf("waiting.%d.id", k)), text(list, fmt.Sprintf("waiting.%d.hash", k)))
+		}
+		for _, name := range []string{victim, "claude-code"} {
+			f.hit(f.shows(name, f.sentence(pushed), pushed), "%s is shown what it wrote", name)
+			c := f.as(name)
+			groups := f.tryTo(c, "memory_group", `{"action": "list"}`)
+			f.hit(strings.Contains(string(groups.Raw), group), "%s is in the group: %s", name, groups.Text)
+		}
+		asked := compact(f.person("memory", "group", "invitations")) + compact(f.person("events", "poll", "--peek"))
+		f.hit(strings.Contains(asked, pushed), "its words reach the person: %s", asked)
+	})
+}
