@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,14 +22,22 @@ type searchPage struct {
 	Changed          []change // lately, on the page without words
 }
 
-// change is a change of memory in the last 24 hours, of the newest entries of the record.
+// change is what one did to memory in the last 24 hours, of the newest entries of the record.
 type change struct {
 	Who, Action, Last string
 	Times             int
+	Items             []memory.Item // the newest of those it was done to
+	ids               []schemas.ItemID
 }
 
-// recentEntries is how far back into the record the changes of a day are looked for.
-const recentEntries = 300
+const (
+	recentEntries = 300 // how far back into the record the changes of a day are looked for
+	mostNamed     = 5   // items of a change
+)
+
+// changing are the actions that change what memory says, in words.
+var changing = map[string]string{"memory_write_warm": "wrote", "memory_delete_warm": "deleted",
+	"memory_release": "released", "trust_assess": "judged", "memory_group": "changed groups"}
 
 func search(ctx context.Context, v *visit) (view, error) {
 	asked := v.r.URL.Query()
@@ -65,7 +74,7 @@ func changes(ctx context.Context, v *visit) (list []change, err error) {
 	}
 	names := map[schemas.EntityID]string{}
 	for _, e := range slices.Backward(entries) {
-		if !strings.HasPrefix(e.Action, "memory_") && e.Action != "trust_assess" && e.Action != "review_decide" {
+		if changing[e.Action] == "" {
 			continue
 		}
 		if names[e.Actor] == "" {
@@ -76,25 +85,29 @@ func changes(ctx context.Context, v *visit) (list []change, err error) {
 			at = len(list)
 			list = append(list, change{Who: names[e.Actor], Action: e.Action, Last: e.Time})
 		}
-		list[at].Times++
+		c := &list[at]
+		c.Times++
+		id, ok := strings.CutPrefix(e.Target, "item/")
+		if ok && len(c.ids) < mostNamed && !slices.Contains(c.ids, schemas.ItemID(id)) {
+			c.ids = append(c.ids, schemas.ItemID(id))
+		}
+	}
+	for i := range list {
+		if len(list[i].ids) == 0 {
+			continue
+		}
+		out, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm", map[string]any{"ids": list[i].ids})
+		if err != nil && !errors.Is(err, schemas.ErrNotFound) {
+			return nil, err
+		}
+		list[i].Items = out.Items
 	}
 	return list, nil
 }
 
 // Says is the change in words.
 func (c change) Says() string {
-	times := schemas.Count(c.Times, "time", "times")
-	switch c.Action {
-	case "memory_write_warm":
-		return "wrote, " + times
-	case "memory_delete_warm":
-		return "deleted, " + times
-	case "trust_assess":
-		return "judged, " + times
-	case "review_decide":
-		return "decided, " + times
-	}
-	return c.Action + ", " + times
+	return changing[c.Action] + ", " + schemas.Count(c.Times, "time", "times")
 }
 
 // groupsPage lists the groups that share memory, and the folders bound to them.

@@ -35,10 +35,12 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 		"agents/claude-code":          {"verdict by verdict", "wrong"},
 		"memory/" + f.item:            {"Where it comes from", "Supersedes"},
 		"memory/" + f.older:           {"Superseded by"},
-		"groups/harbour":              {"Members", "Culture"},
-		"roles":                       {"Who reports to whom", "master", "mate"},
-		"roles/port/master":           {"What it decided last", "ship.came"},
-		"events":                      {"Verify the record"},
+		"memory": {"changed in the last 24 hours", "wrote, 2 times", "memory/" + f.item,
+			"judged, 1 time"},
+		"groups/harbour":    {"Members", "Culture"},
+		"roles":             {"Who reports to whom", "master", "mate"},
+		"roles/port/master": {"What it decided last", "ship.came"},
+		"events":            {"Verify the record"},
 	} {
 		body := strings.ToLower(f.page(path))
 		for _, word := range words {
