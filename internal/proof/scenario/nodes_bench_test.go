@@ -16,7 +16,9 @@ import (
 	"cordelia/internal/store/storetest"
 )
 
-// BenchmarkNodes measures the figures of docs/scale.md: go test -run "^$" -bench Nodes -benchtime 1500x ./internal/proof/scenario.
+// BenchmarkNodes measures the figures of docs/scale.md:
+//
+//	go test -run "^$" -bench Nodes -benchtime 1500x ./internal/proof/scenario
 func BenchmarkNodes(b *testing.B) {
 	for _, count := range []int{1, 2} {
 		b.Run(fmt.Sprint("commits/nodes=", count), func(b *testing.B) { benchCommits(b, count) })
