@@ -18,6 +18,7 @@ import (
 
 const (
 	rescored     = 500  // candidates by signs whose vectors are read
+	rescoredFew  = 200  // of means of word vectors, which every search pays for
 	rescoredMost = 2000 // of a search that leaves many out: with filters, or without lessons
 	// bytes of an item's text: never more than 8191 tokens, the least limit of usual models
 	maxEmbedded = 7900
@@ -123,6 +124,9 @@ func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 // comes back as itself.
 func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 	most := rescored
+	if p.meaning.by.Model() == wordvec.Name {
+		most = rescoredFew
+	}
 	if p.filtered() || !p.see.lessons {
 		most = rescoredMost
 	}
