@@ -131,6 +131,10 @@ func (l loose) copyTo(ctx context.Context, path string) error {
 // Errors: CodeUnavailable when the file is damaged, not a cordelia database or
 // of a newer cordelia; verify's own.
 func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Report, error) {
+	return verifyFile(ctx, path, readOnlyURI, verify)
+}
+
+func verifyFile(ctx context.Context, path string, uri func(string) string, verify func(*Tx) error) (Report, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return Report{}, fmt.Errorf("database path: %w", err)
@@ -140,7 +144,7 @@ func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Repor
 		return Report{}, schemas.NotFoundf("there is no file %s",
 			path).Try("name a file that cordelia backup wrote").Because(err)
 	}
-	c, err := connect(ctx, readOnlyURI(path))
+	c, err := connect(ctx, uri(path))
 	if err != nil {
 		return Report{}, damaged(path, err)
 	}
@@ -160,14 +164,22 @@ func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Repor
 	return Report{Path: path, Bytes: fi.Size(), Schema: schema}, nil
 }
 
-// VerifyLive is VerifyFile of a database that processes may be using: what one writes
-// meanwhile looks like damage, once, so verify may be called twice.
+// VerifyLive is VerifyFile of a database that processes may be using. What one writes meanwhile
+// looks like damage where the log was empty, so verify may be called again, under their locks.
 func VerifyLive(ctx context.Context, path string, verify func(*Tx) error) (Report, error) {
 	report, err := VerifyFile(ctx, path, verify)
 	if schemas.CodeOf(err) == schemas.CodeUnavailable {
-		report, err = VerifyFile(ctx, path, verify)
+		report, err = verifyFile(ctx, path, sharedURI, verify)
 	}
 	return report, err
+}
+
+// sharedURI opens a file as one of the processes that use it, if there are any.
+func sharedURI(path string) string {
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		return readOnlyURI(path)
+	}
+	return fileURI(path, url.Values{"mode": {"ro"}})
 }
 
 // readOnlyURI opens a file without side files, unless it has a log that must be
