@@ -45,7 +45,7 @@ func TestAttackEditedExports(t *testing.T) {
 			raw = bytes.ReplaceAll(raw, []byte(fact), []byte(fact+"-turned"))
 			raw = bytes.ReplaceAll(raw, []byte(rule), []byte(rule+"-turned"))
 			raw = bytes.ReplaceAll(raw, []byte(focus), []byte(focus+"-turned"))
-			fact, rule, focus = fact+"-turned", rule+"-turned", focus+"-turned"
+			fact, rule = fact+"-turned", rule+"-turned"
 		}
 		var lines []string
 		for line := range bytes.Lines(raw) {

@@ -14,8 +14,6 @@ type token struct {
 
 func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
-func (t token) space() bool { return strings.TrimSpace(t.text) == "" }
-
 // Translate gives a statement as PostgreSQL writes it.
 func Translate(query string) string {
 	tokens := split(query)
