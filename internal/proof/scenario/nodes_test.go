@@ -197,8 +197,7 @@ func TestADatabaseThatCannotBeUsed(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			n := newNode(t)
 			n.Env = append(n.Env, c.env...)
-			out, said, code, err := n.Run(t.Context(), "serve", "--end-with-input", "--listen",
-				"127.0.0.1:0", "--db", c.flag)
+			out, said, code, err := n.Run(t.Context(), "serve", "--listen", "127.0.0.1:0", "--db", c.flag)
 			require.NoError(t, err)
 			require.NotZero(t, code)
 			for _, words := range c.says {
