@@ -41,7 +41,12 @@ func openConsole(t *testing.T, flags ...string) *pages { return openHome(t, demo
 // openHome serves a home and opens its pages by their link.
 func openHome(t *testing.T, home string, flags ...string) *pages {
 	p := &pages{TB: t, home: home}
-	link := p.serve(flags...)
+	p.browse(t, p.serve(flags...))
+	return p
+}
+
+// browse opens the pages in a browser by their link.
+func (p *pages) browse(t *testing.T, link string) {
 	u, err := url.Parse(link)
 	require.NoError(t, err)
 	p.at = u.Scheme + "://" + u.Host + "/console/"
@@ -57,8 +62,13 @@ func openHome(t *testing.T, home string, flags ...string) *pages {
 	t.Cleanup(cancel)
 	p.watch(p.tab)
 	require.NoError(t, chromedp.Run(p.tab)) // starts the browser, for as long as the test lasts
+	p.enter(link)
+}
+
+// enter uses a link in the browser.
+func (p *pages) enter(link string) {
+	p.Helper()
 	p.run(chromedp.Navigate(link), chromedp.Click("#login button"), chromedp.WaitVisible("#waits"))
-	return p
 }
 
 // demoHome is a home with the demo's story in it, or with one of its others.
