@@ -6,7 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/ops"
+	"cordelia/ops/opstest"
 	"cordelia/roles"
+	"cordelia/schemas"
 )
 
 // furnished is a house in which everything that pages show is there, with one text wherever
@@ -55,6 +57,15 @@ func furnish(t *testing.T, said string) *furnished {
 	b.sit(crew[2], "R4a", said, map[string]any{"verdicts": verdict})
 	b.sit(crew[3], "R4b", said, map[string]any{"verdicts": verdict, "output": said})
 
+	asked := b.Must(b.Lead, "task_submit", map[string]any{"request": "paint " + said})["task_id"].(string)
+	b.sit(crew[0], "R1", said, map[string]any{"questions": []any{"which colour: " + said}})
+	given := b.Must(b.Lead, "task_submit", map[string]any{"intent": "sweep " + said})["task_id"].(string)
+	for state := ""; state != string(schemas.WorkBlocked); {
+		w := b.Must(crew[1], "task_claim", map[string]any{"task_id": given})["work"].(map[string]any)
+		state = b.Must(crew[1], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"],
+			"outcome": "released", "note": said})["state"].(string)
+	}
+
 	note := func(about string) map[string]any {
 		return map[string]any{"type": "learning", "subject": said, "key": "light", "data": map[string]any{
 			"type": "insight", "content": about + " " + said}}
@@ -68,6 +79,10 @@ func furnish(t *testing.T, said string) *furnished {
 		"type": "procedure", "content": said, "tools": []any{}}})
 	b.Must(b.Person(), "trust_assess", map[string]any{"id": f.item, "verdict": "wrong"})
 	b.Must(b.Lead, "memory_group", map[string]any{"action": "create", "group": "harbour", "description": said})
+	b.Must(b.Lead, "memory_group", map[string]any{"action": "add", "group": "harbour", "entity": "spy"})
+	told := b.Must(w, "memory_write_warm", opstest.With(opstest.Note("the spy saw that "+said),
+		map[string]any{"visibility": "group", "group": "harbour"}))["id"]
+	b.Must(b.Lead, "trust_assess", map[string]any{"id": told, "verdict": "right", "relayed": true})
 	b.Must(b.Lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": said, "name": "odd"})
 	b.Must(b.Lead, "agent_lifecycle", map[string]any{"agent": "odd", "action": "activate"})
 	b.Must(b.Lead, "agent_lifecycle", map[string]any{"agent": "odd", "action": "suspend", "reason": said})
@@ -92,7 +107,7 @@ roles:
 	b.Must(b.Person(), "role_event", map[string]any{"type": "ship.came", "domain": "port", "workspace": "port",
 		"payload": map[string]any{"name": said}})
 
-	f.paths = []string{"", "tasks", "tasks/" + f.task, "tasks/" + f.task + "/replay", "tasks/" + f.task + "/replay?step=1",
+	f.paths = []string{"", "tasks", "tasks/" + asked, "tasks/" + given, "tasks/" + f.task, "tasks/" + f.task + "/replay", "tasks/" + f.task + "/replay?step=1",
 		"agents", "agents?ended=1", "agents/odd", "agents/claude-code", "agents/doer", "memory",
 		"memory?q=first&as=claude-code",
 		"memory?as=spy", "memory/" + f.item, "memory/" + f.older, "groups", "groups/harbour", "review", "review/" + f.task,

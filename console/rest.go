@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -113,13 +114,17 @@ type healthPage struct {
 	By     string
 	Keys   []work.CostKey
 	Costs  []work.Cost
+	Rest   int // of the costs, that are not shown
 	Tokens bars
 	Spent  work.Spent
 	Days   int
 	Store  node.StoreSize
 }
 
-const costDays = 30
+const (
+	costDays  = 30
+	mostCosts = 60 // rows of a page: the dearest, where they are no days
+)
 
 func (c *Console) health(ctx context.Context, v *visit) (view, error) {
 	p := healthPage{By: v.r.URL.Query().Get("by"), Keys: work.CostKeys(), Days: costDays}
@@ -133,6 +138,12 @@ func (c *Console) health(ctx context.Context, v *visit) (view, error) {
 	p.Spent = status.Spent
 	p.Store = v.node.StoreSize()
 	p.Costs, err = v.node.Costs(ctx, v.caller, work.CostKey(p.By), time.Now().AddDate(0, 0, -costDays), c.price)
+	if len(p.Costs) > mostCosts {
+		slices.SortStableFunc(p.Costs, func(a, b work.Cost) int {
+			return cmp.Or(cmp.Compare(b.Usage.Cost, a.Usage.Cost), cmp.Compare(b.Input+b.Output, a.Input+a.Output))
+		})
+		p.Costs, p.Rest = p.Costs[:mostCosts], len(p.Costs)-mostCosts
+	}
 	var names []string
 	var tokens []int64
 	for _, one := range p.Costs {

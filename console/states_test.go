@@ -169,3 +169,21 @@ func TestReadingPagesMarksNoPerson(t *testing.T) {
 	b.Must(b.Lead, "memory_read_warm", map[string]any{"ids": []string{rumour}})
 	require.Contains(t, b.page("memory/"+b.written(opstest.Note("the harbour may burn"))), "words from outside")
 }
+
+// What much work cost is summed up on a page that stays small: the dearest first, with where
+// the rest is.
+func TestCostsOfMuchWorkAreBounded(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	for i := range 2 * mostCosts {
+		b.Must(b.Lead, "task_submit", map[string]any{"request": fmt.Sprintf("count light %d", i), "intent": "count"})
+	}
+	b.SQL(`INSERT INTO seat_runs(item, fence, client, outcome, input_tokens, output_tokens, cost, started_at, ended_at)
+		SELECT n, 1, 'claude-code', 'answered', 10, 1, n * 1000000, created_at, created_at FROM work_items`)
+	body := b.page("health?by=task")
+	require.Contains(t, body, fmt.Sprintf("The dearest; %d more", mostCosts))
+	require.Equal(t, mostCosts, strings.Count(body, `<th scope="row">`))
+	require.Contains(t, body, fmt.Sprintf("$%d.00", 2*mostCosts), "the dearest")
+	require.NotContains(t, body, "$1.00")
+	require.NotContains(t, b.page("health"), "The dearest")
+}

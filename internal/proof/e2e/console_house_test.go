@@ -71,7 +71,7 @@ func TestPagesOfALargeHouse(t *testing.T) {
 	var task atomic.Value
 	atOnce(t, manyItems, func(i int) error {
 		_, err := h.Call(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
-			"subject": fmt.Sprint("light ", i/10), "data": map[string]any{"type": "insight",
+			"subject": fmt.Sprint("light ", i/10), "key": fmt.Sprint("pier ", i%10), "data": map[string]any{"type": "insight",
 				"content": fmt.Sprintf("light %d of the harbour was seen from pier %d", i, i%97)}})
 		return err
 	})
