@@ -109,7 +109,8 @@ roles:
 
 	f.paths = []string{"", "tasks", "tasks/" + asked, "tasks/" + given, "tasks/" + f.task,
 		"tasks/" + f.task + "/replay",
-		"tasks/" + f.task + "/replay?step=1", "agents", "agents?ended=1", "agents/odd", "agents/claude-code", "agents/doer", "memory",
+		"tasks/" + f.task + "/replay?step=1", "agents", "agents?ended=1", "agents/odd", "agents/claude-code",
+		"agents/doer", "memory",
 		"memory?q=first&as=claude-code",
 		"memory?as=spy", "memory/" + f.item, "memory/" + f.older, "groups", "groups/harbour", "review", "review/" + f.task,
 		"swarms", "swarms/" + swarm, "roles", "roles/port/master", "roles/port/mate", "events", "events?action=task_submit",
