@@ -36,4 +36,4 @@ for client in "$CORDELIA_CLAUDE" "$CORDELIA_CODEX" "$CORDELIA_GEMINI"; do
   HOME=$cache "$client" --version > /dev/null 2>&1 || missing "$client does not start"
 done
 
-go test -tags e2e -count 1 -timeout 30m -v ./internal/proof/e2e
+go test -tags e2e -count 1 -timeout 45m -v ./internal/proof/e2e
