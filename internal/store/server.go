@@ -71,8 +71,11 @@ func (s *server) guard(context.Context, *conn) error { return nil }
 // inspect does nothing: each connection is inspected when it is made.
 func (s *server) inspect(*conn) error { return nil }
 
+// schema asks the catalogue's rows: a look-up by name may answer what held before this
+// transaction waited for the lock.
 func (s *server) schema(c *conn) (int, error) {
-	return migrate.VersionIf(c.c, `SELECT count(to_regclass('schema_version'))`)
+	return migrate.VersionIf(c.c, `SELECT count(*) FROM pg_catalog.pg_tables
+		WHERE tablename = 'schema_version' AND schemaname = ANY (current_schemas(false))`)
 }
 
 func (s *server) migrations() ([]migrate.Migration, error) { return postgres.Migrations() }
