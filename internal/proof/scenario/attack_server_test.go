@@ -44,7 +44,7 @@ func TestAttackSessionsOfASubtree(t *testing.T) {
 		m := f.remote(names[len(names)-1])
 		sibling := f.remote(f.child(above, "sibling", 0))
 		crowd := []Client{m}
-		for range 16 {
+		for range 6 { // 64 each
 			if len(names) < 4 {
 				crowd = append(crowd, f.remote(f.child(m, "imp", 0)))
 			}
