@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // An agent with a group of its own brings it before agents that are not below it, and before the
@@ -11,8 +13,11 @@ import (
 // consent says no word of the agent's.
 func TestAttackMembershipWithoutConsent(t *testing.T) {
 	f := newField(t, "")
+	hall := f.group(f.lead) // where they know each other
+	asked := false
 	f.tries(func(i int) {
 		top, victim := f.top("mallory"), f.top("victim")
+		f.join(f.lead, "claude-code", hall, top, victim)
 		m := f.as(top)
 		imp := f.child(m, "imp", 0)
 		group, pushed := f.name("club"), f.name("zeppelin")
@@ -21,7 +26,8 @@ func TestAttackMembershipWithoutConsent(t *testing.T) {
 		for _, entity := range []string{victim, "claude-code", "tester"} {
 			for _, way := range []string{`"role": "viewer"`, `"role": "owner"`, fmt.Sprintf(`"description": %q`, pushed),
 				fmt.Sprintf(`"as": %q`, imp)} {
-				f.tryTo(m, "memory_group", `{"action": "add", "group": %q, "entity": %q, %s}`, group, entity, way)
+				a := f.tryTo(m, "memory_group", `{"action": "add", "group": %q, "entity": %q, %s}`, group, entity, way)
+				asked = asked || text(a, "invitation") != ""
 				if f.random.IntN(3) == 0 {
 					f.tryTo(m, "memory_group", `{"action": "remove", "group": %q, "entity": %q}`, group, entity)
 				}
@@ -44,7 +50,8 @@ func TestAttackMembershipWithoutConsent(t *testing.T) {
 			groups := f.tryTo(c, "memory_group", `{"action": "list"}`)
 			f.hit(strings.Contains(string(groups.Raw), group), "%s is in the group: %s", name, groups.Text)
 		}
-		asked := compact(f.person("memory", "group", "invitations")) + compact(f.person("events", "poll", "--peek"))
-		f.hit(strings.Contains(asked, pushed), "its words reach the person: %s", asked)
+		told := compact(f.person("memory", "group", "invitations")) + compact(f.person("events", "poll", "--peek"))
+		f.hit(strings.Contains(told, pushed), "its words reach the person: %s", told)
 	})
+	require.True(t, asked, "it invites, and gets no further")
 }
