@@ -58,7 +58,7 @@ func TestAttackEditedExports(t *testing.T) {
 			if item, ok := record["item"].(map[string]any); ok {
 				item["released"], item["validated"], item["confidence"] = true, true, 1
 				if p, ok := item["provenance"].(map[string]any); ok {
-					p["source"], p["author"] = "user", "tester"
+					p["source"], p["author"] = "user", f.me
 				}
 			}
 			lines = append(lines, compact(record))
@@ -211,7 +211,7 @@ func TestAttackTheDatabase(t *testing.T) {
 			{`UPDATE items SET data = replace(data, 'cold', 'warm') WHERE id = ?`,
 				`UPDATE items SET data = replace(data, 'warm', 'cold') WHERE id = ?`, id},
 			{`UPDATE items SET quarantined = 0 WHERE id = ?`, `UPDATE items SET quarantined = 1 WHERE id = ?`, rule},
-			{`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'tester', 0 FROM items
+			{`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'node', 0 FROM items
 				WHERE id = ?`, `DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, rule},
 			{`UPDATE members SET role = 'owner' WHERE role = 'member' AND entity_id = (SELECT id FROM entities WHERE name = ?)`,
 				`UPDATE members SET role = 'member' WHERE role = 'owner' AND entity_id = (SELECT id FROM entities WHERE name = ?)`,
@@ -221,7 +221,7 @@ func TestAttackTheDatabase(t *testing.T) {
 			{`UPDATE items SET visibility = 'public', group_id = '' WHERE id = ?`,
 				`UPDATE items SET visibility = 'group', group_id = '` + group + `' WHERE id = ?`, id},
 			{`UPDATE entities SET parent_id = (SELECT id FROM entities WHERE name = 'claude-code') WHERE name = ?`,
-				`UPDATE entities SET parent_id = 'tester' WHERE name = ?`, name},
+				`UPDATE entities SET parent_id = root_id WHERE name = ?`, name},
 		}[i%7 : i%7+1] {
 			_, err := db.Exec(change[0], change[2])
 			require.NoError(t, err)

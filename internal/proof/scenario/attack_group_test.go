@@ -23,7 +23,7 @@ func TestAttackMembershipWithoutConsent(t *testing.T) {
 		group, pushed := f.name("club"), f.name("zeppelin")
 		f.must(m, "memory_group", `{"action": "create", "group": %q, "description": %q,
 			"culture": {"broadcast_eagerness": "chatty", "notification_policy": "push"}}`, group, pushed)
-		for _, entity := range []string{victim, "claude-code", "tester"} {
+		for _, entity := range []string{victim, "claude-code", f.me} {
 			for _, way := range []string{`"role": "viewer"`, `"role": "owner"`, fmt.Sprintf(`"description": %q`, pushed),
 				fmt.Sprintf(`"as": %q`, imp)} {
 				a := f.tryTo(m, "memory_group", `{"action": "add", "group": %q, "entity": %q, %s}`, group, entity, way)

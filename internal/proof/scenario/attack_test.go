@@ -27,6 +27,7 @@ type field struct {
 	random  *rand.Rand
 	address string // of its HTTP face
 	lead    Client
+	me      string // the person's id
 	turn    int
 	made    int
 	open    []Client // of this try
@@ -42,6 +43,7 @@ func newField(t *testing.T, settings string) *field {
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), []byte(all), 0o600))
 	f := &field{T: t, Node: n, random: rand.New(rand.NewPCG(rand.Uint64(), 1))}
 	f.lead = open(t, n, "")
+	f.me = texts(t, openDB(t, n), `SELECT id FROM entities WHERE kind = 'human'`)[0]
 	var err error
 	f.address, err = n.Serve(t.Context())
 	require.NoError(t, err)
