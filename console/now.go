@@ -37,7 +37,7 @@ type doing struct {
 
 // How much the first page shows of each kind that waits, and of the tasks under way.
 const (
-	mostWaiting  = 20
+	maxShown  = 20
 	mostUnderWay = 30
 )
 
@@ -48,7 +48,7 @@ func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 		return page, err
 	}
 	p.Tasks = p.NodeStatus.Tasks[:min(len(p.NodeStatus.Tasks), mostUnderWay)]
-	list, err := ask[ops.ReviewListOut](ctx, v, "review_list", map[string]any{"limit": mostWaiting})
+	list, err := ask[ops.ReviewListOut](ctx, v, "review_list", map[string]any{"limit": maxShown})
 	if err != nil {
 		return page, err
 	}
@@ -59,12 +59,12 @@ func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 	if p.Relayed, err = v.node.RelayedVerdicts(ctx, v.caller); err != nil {
 		return page, err
 	}
-	if p.Asking, err = v.node.Questions(ctx, v.caller, mostWaiting); err != nil {
+	if p.Asking, err = v.node.Questions(ctx, v.caller, maxShown); err != nil {
 		return page, err
 	}
 	if p.NodeStatus.Waiting.Blocked > 0 {
 		given, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkBlocked,
-			"limit": mostWaiting})
+			"limit": maxShown})
 		if err != nil {
 			return page, err
 		}

@@ -71,8 +71,8 @@ func measureLive(ctx context.Context, a *cli.App, s live.Setting, yes bool) (err
 	}
 	t := cli.Table{Head: []string{"KEPT", "MENDED", "ACCEPTED", "ACCEPTED WRONGLY", "TOKENS A RUN", "SECONDS A RUN"}}
 	for _, row := range r.Rows {
-		t.Add(cli.Text(row.Kept), percent(row.Mended), percent(row.Accepted), percent(row.Wrongly), spread(row.Tokens, ""),
-			spread(row.Seconds, ""))
+		t.Add(cli.Text(row.Kept), percent(row.Mended), percent(row.Accepted), percent(row.Wrongly), rangeCell(row.Tokens, ""),
+			rangeCell(row.Seconds, ""))
 	}
 	a.Print(t)
 	a.Say("\nMeans of %s, in brackets the least and the most.\nWhat these figures do not show:",
@@ -83,9 +83,9 @@ func measureLive(ctx context.Context, a *cli.App, s live.Setting, yes bool) (err
 	return nil
 }
 
-func percent(s live.Spread) cli.Cell { return spread(s, " %") }
+func percent(s live.Spread) cli.Cell { return rangeCell(s, " %") }
 
-func spread(s live.Spread, unit string) cli.Cell {
+func rangeCell(s live.Spread, unit string) cli.Cell {
 	if s.Least == s.Most {
 		return cli.Text(fmt.Sprintf("%.0f%s", s.Mean, unit))
 	}

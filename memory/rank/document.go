@@ -68,8 +68,8 @@ func (d *Doc) Replace(old *Doc) {
 	}
 }
 
-// holds is how often d, or what it replaces, has the i-th word of the query.
-func (d *Doc) holds(i int) (n float64) {
+// count is how often d, or what it replaces, has the i-th word of the query.
+func (d *Doc) count(i int) (n float64) {
 	if i < len(d.tf) {
 		n = d.tf[i]
 	}

@@ -279,7 +279,7 @@ func (q *Query) Holds(d *Doc) (n int) {
 // weightIn is the weight of the query's words that d holds, each counted once.
 func (q *Query) weightIn(d *Doc) (sum float64) {
 	for i, t := range q.order {
-		sum += t.weight * min(d.holds(i), 1)
+		sum += t.weight * min(d.count(i), 1)
 	}
 	return sum
 }
@@ -305,7 +305,7 @@ func (q *Query) Weak(docs []*Doc) bool {
 	for _, d := range docs {
 		held := 0.0
 		for i := range weights {
-			held += weights[i] * min(d.holds(i), 1)
+			held += weights[i] * min(d.count(i), 1)
 		}
 		if held >= weakShare*all || q.model.answers(d.near, held/all) {
 			return false

@@ -62,12 +62,12 @@ func byPolicy(from uint64) (string, error) {
 		"| policy | solved, %% | %s solves more by, points |\n|---|--:|--:|\n", k.name, pipeline.DefaultPolicy)
 	for i, name := range names {
 		mean, half := figures.Mean(each(list[i], solved))
-		beside := "–"
+		gain := "–"
 		if name != pipeline.DefaultPolicy {
 			more, width, _ := figures.Paired(ours, each(list[i], solved))
-			beside = fmt.Sprintf("%+.1f ± %.1f", more, width)
+			gain = fmt.Sprintf("%+.1f ± %.1f", more, width)
 		}
-		fmt.Fprintf(&b, "| %s | %.1f ± %.1f | %s |\n", name, mean, half, beside)
+		fmt.Fprintf(&b, "| %s | %.1f ± %.1f | %s |\n", name, mean, half, gain)
 	}
 	return b.String(), nil
 }
