@@ -37,7 +37,7 @@ type doing struct {
 
 // How much the first page shows of each kind that waits, and of the tasks under way.
 const (
-	maxShown  = 20
+	maxShown     = 20
 	mostUnderWay = 30
 )
 
