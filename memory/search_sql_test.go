@@ -56,6 +56,8 @@ func TestFullTextLeadsThePlan(t *testing.T) {
 				require.Contains(t, text, "SEARCH i USING INTEGER PRIMARY KEY", "%s at %d", name, size)
 				require.NotRegexp(t, `(?m)^SCAN [ip]\b`, text, "%s at %d", name, size)
 			}
+			require.Regexp(t, `SEARCH i USING INDEX items_told \(scope=\? AND <expr>>\? AND <expr><\?\)`,
+				strings.Join(n.plan(selectDated), "\n"))
 			require.Regexp(t, `SEARCH p USING (COVERING )?INDEX items_thread \(scope=\? AND thread=\? AND n<\?\)`,
 				strings.Join(n.plan(selectNeighbours), "\n"))
 		}

@@ -191,13 +191,14 @@ const (
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))
 		AND (?3 OR NOT ` + lesson + `)`
 	// selectDated lists items of the scopes ?1 by when what they tell of happened, which lies in
-	// one of the spans ?2.
+	// one of the spans ?2. The + takes the type from the bounds: with it SQLite would not look
+	// them up in the index.
 	selectDated = `SELECT i.n FROM json_each(?1) s CROSS JOIN json_each(?2) t CROSS JOIN items i
 		ON i.scope = s.value AND i.current = 1
 		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at)
-			>= CAST(json_extract(t.value, '$[0]') AS BIGINT)
+			>= +CAST(json_extract(t.value, '$[0]') AS BIGINT)
 		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at)
-			< CAST(json_extract(t.value, '$[1]') AS BIGINT)
+			< +CAST(json_extract(t.value, '$[1]') AS BIGINT)
 		LIMIT ?3`
 	// selectOfSubjects lists, of each subject and key of a list, the latest in its place.
 	selectOfSubjects = `SELECT i.n FROM json_each(?1) p CROSS JOIN items i

@@ -99,9 +99,13 @@ func parts() []part {
 	}
 }
 
+// texts tells the text of the n-th note.
+type texts interface{ content(n int) string }
+
 // fill writes notes from to until, as fast as they are taken.
-func fill(c *client, s *notes, from, until int, group string) error {
-	return c.pour(until-from, 64, func(i int) []byte { return c.request("memory_write_warm", s.item(from+i, group)) },
+func fill(c *client, s texts, from, until int, group string) error {
+	return c.pour(until-from, 64,
+		func(i int) []byte { return c.request("memory_write_warm", itemOfText(s, from+i, group)) },
 		func(line []byte) error { return decode(line, nil) })
 }
 

@@ -40,7 +40,7 @@ func (b *bench) asking() (list []questioned, done func(), err error) {
 	return list, done, nil
 }
 
-// search measures questions of three and of thirty words as the store grows.
+// search measures questions of three and of thirty words as the store grows, and of real words.
 func (b *bench) search() (section, error) {
 	var s section
 	stores, done, err := b.asking()
@@ -96,7 +96,11 @@ func (b *bench) search() (section, error) {
 		}
 		s.Charts = append(s.Charts, growth)
 	}
-	return s, nil
+	rows, err := b.natural()
+	s.Rows = append(s.Rows, rows...)
+	s.Notes = append(s.Notes, "The words of 3 and of 30 are made up. Those of a text, and of the notes asked about, "+
+		"stand in this project's documents one after the other.")
+	return s, err
 }
 
 // questions are asked in every run.

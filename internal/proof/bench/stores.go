@@ -29,11 +29,19 @@ func (b *bench) large() int { return min(b.items, 100_000) }
 
 // store gives a part a new node with size items in the group "team".
 func (b *bench) store(size int, name string) (*node, error) {
+	return b.storeOf("node", size, name, func(c *client, _ *node, at, until int) error {
+		return fill(c, newNotes(uint64(until)), at, until, "team")
+	})
+}
+
+// storeOf is store for a kind of items: grow writes those from at to until.
+func (b *bench) storeOf(kind string, size int, name string,
+	grow func(c *client, n *node, at, until int) error) (*node, error) {
 	shape, err := b.tables()
 	if err != nil {
 		return nil, err
 	}
-	from, err := b.template(shape, "node", size, func(folder string, at, until int) error {
+	from, err := b.template(shape, kind, size, func(folder string, at, until int) error {
 		n := &node{binary: b.binary, home: folder}
 		c, err := n.open("")
 		if err != nil {
@@ -45,7 +53,7 @@ func (b *bench) store(size int, name string) (*node, error) {
 				return err
 			}
 		}
-		if err := fill(c, newNotes(uint64(until)), at, until, "team"); err != nil {
+		if err := grow(c, n, at, until); err != nil {
 			return err
 		}
 		return c.close()

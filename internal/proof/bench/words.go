@@ -81,7 +81,10 @@ func (s *notes) content(n int) string {
 }
 
 // item is the n-th note as arguments of memory_write_warm.
-func (s *notes) item(n int, group string) map[string]any {
+func (s *notes) item(n int, group string) map[string]any { return itemOfText(s, n, group) }
+
+// itemOfText is the n-th of texts as arguments of memory_write_warm.
+func itemOfText(s texts, n int, group string) map[string]any {
 	args := map[string]any{"type": "learning", "data": map[string]any{"type": "insight",
 		"content": s.content(n), "source_session": fmt.Sprintf("session %d", n/50)}}
 	if group != "" {
