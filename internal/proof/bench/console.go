@@ -218,7 +218,7 @@ func (p *pagesOf) open(lead *client, s *section) error {
 	if err != nil {
 		return err
 	}
-	before, err := residentMB(p.pid)
+	before, err := statusMB(p.pid, "VmRSS")
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (p *pagesOf) open(lead *client, s *section) error {
 	if err != nil {
 		return err
 	}
-	after, err := residentMB(p.pid)
+	after, err := statusMB(p.pid, "VmRSS")
 	if err != nil {
 		return err
 	}

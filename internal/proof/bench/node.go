@@ -4,8 +4,10 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
 // node is a home folder served by the real command.
@@ -34,6 +36,26 @@ func (n *node) held() (count int, err error) {
 	}
 	defer db.Close() //nolint:errcheck // only read
 	return count, db.QueryRow(`SELECT count(*) FROM items`).Scan(&count)
+}
+
+// settle waits until every item that has a vector to get has it, so that no measurement runs beside
+// the making of vectors.
+func (n *node) settle() error {
+	db, err := n.read()
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // only read
+	for range 1200 {
+		var behind bool
+		err := db.QueryRow(`SELECT EXISTS (SELECT 1 FROM embedding_queue)
+			OR (SELECT max(n) FROM items) > coalesce((SELECT max(queued) FROM embedding_models), 0)`).Scan(&behind)
+		if err != nil || !behind {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	return errors.New("the vectors of items are not ready after ten minutes")
 }
 
 // open starts a process that acts as an agent, "" for the default one, and answers in

@@ -225,7 +225,7 @@ func (b *bench) once(r rival, size, run int) (map[string]float64, error) {
 	}
 	out["write p50, ms"], out["search p50, ms"] = write.at(0.5), search.at(0.5)
 	out["found by 3 of its words, %"] = 100 * found / searches
-	if out["memory, MB"], err = residentMB(c.cmd.Process.Pid); err != nil {
+	if out["memory, MB"], err = statusMB(c.cmd.Process.Pid, "VmRSS"); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -139,7 +139,7 @@ func (c *client) workOff(left *atomic.Int64, role string) (last time.Time, err e
 func (u *bureau) weigh(f *flight) error {
 	most := 0.0
 	for _, c := range u.list {
-		mb, err := residentMB(c.cmd.Process.Pid)
+		mb, err := statusMB(c.cmd.Process.Pid, "VmRSS")
 		if err != nil {
 			return err
 		}

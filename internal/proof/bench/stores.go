@@ -56,6 +56,9 @@ func (b *bench) storeOf(kind string, size int, name string,
 		if err := grow(c, n, at, until); err != nil {
 			return err
 		}
+		if err := n.settle(); err != nil {
+			return err
+		}
 		return c.close()
 	})
 	if err != nil {
