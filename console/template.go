@@ -74,9 +74,9 @@ func person(name any) string {
 // longHash is what no person reads.
 var longHash = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// shortIDs is a text with the short form of each id and hash in it.
-func shortIDs(text string) string {
-	return longHash.ReplaceAllStringFunc(schemas.ShortIDs(text), func(id string) string { return id[:12] })
+// shortIDs is a text or a name with the short form of each id and hash in it.
+func shortIDs(value any) string {
+	return longHash.ReplaceAllStringFunc(schemas.ShortIDs(fmt.Sprint(value)), func(id string) string { return id[:12] })
 }
 
 // past says how long ago so many seconds are.
