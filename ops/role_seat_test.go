@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/node"
 	"cordelia/ops"
+	"cordelia/ops/opstest"
 	"cordelia/roles"
 	"cordelia/schemas"
 )
@@ -165,7 +167,10 @@ roles:
 // A schedule comes each time once, what was missed once; the node's own events come, too; a
 // budget stops and is shown.
 func TestSchedulesAndTheNodesEvents(t *testing.T) {
-	f := newFirm(t, clockwork)
+	f := newFirm(t, clockwork, func(c *node.Config) { // a budget lasts until midnight: the nine hours lie in one day
+		const day = 24 * time.Hour
+		c.Clock.(*opstest.Clock).Set(c.Clock.Now().UTC().Truncate(day).Add(day))
+	})
 	desk := f.Caller("desk")
 	f.settle()
 	require.Equal(t, 0, f.Number(`SELECT count(*) FROM role_events`))
