@@ -30,33 +30,6 @@ func workspace() schemas.Workspace {
 		"op": {Triggers: map[string]schemas.OneOrMore{"do": {"thing.*"}}, Does: schemas.Recipe{Intent: "do it"}}}}
 }
 
-// The table of edges: every state is reached, the last has no way out, and each move leads to
-// one state.
-func TestRoleEdges_INV_ROLE_EDGE(t *testing.T) {
-	reached := map[schemas.RoleStatus]bool{schemas.RoleDraft: true}
-	seen := map[string]bool{}
-	for range schemas.RoleEdges() {
-		for _, e := range schemas.RoleEdges() {
-			if reached[e.From] {
-				reached[e.To] = true
-			}
-		}
-	}
-	for _, e := range schemas.RoleEdges() {
-		key := string(e.From) + " " + string(e.On)
-		require.False(t, seen[key], key)
-		seen[key] = true
-		require.NotEqual(t, schemas.RoleTerminated, e.From, "nothing follows the end")
-	}
-	for _, s := range schemas.RoleStatuses() {
-		require.True(t, reached[s], s)
-		if s != schemas.RoleTerminated {
-			_, ok := schemas.NextRole(s, schemas.RoleTerminate)
-			require.True(t, ok, s)
-		}
-	}
-}
-
 // Each step of a decision, the one that settles it last.
 func TestHandle(t *testing.T) {
 	for name, c := range map[string]struct {

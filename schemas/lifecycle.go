@@ -44,19 +44,30 @@ const (
 	ByAncestor By = "ancestor" // the parent, any agent above it, or its human
 )
 
-// Edge is one allowed move. AgentEdges is the only place that decides a next
-// state.
-type Edge struct {
-	From AgentStatus
+// Edge is one allowed move of a lifecycle: in state From, the trigger On leads to To, if By
+// pulls it. The tables of edges are the only place that decides a next state.
+type Edge[S ~string] struct {
+	From S
 	On   Trigger
-	To   AgentStatus
+	To   S
 	By   By
+}
+
+// next returns where trigger on leads from state from, and who may pull it; ok is false when
+// the table has no such edge.
+func next[S ~string](edges []Edge[S], from S, on Trigger) (to S, by By, ok bool) {
+	for _, e := range edges {
+		if e.From == from && e.On == on {
+			return e.To, e.By, true
+		}
+	}
+	return "", "", false
 }
 
 // AgentEdges is the lifecycle table: the seed's rows plus registered and
 // suspended → deactivated. Removed is final.
-func AgentEdges() []Edge {
-	edges := []Edge{
+func AgentEdges() []Edge[AgentStatus] {
+	edges := []Edge[AgentStatus]{
 		{Registered, FirstOperation, Active, ByNode},
 		{Registered, Activate, Active, ByAncestor},
 		{Active, RateLimit, Suspended, ByNode},
@@ -69,23 +80,17 @@ func AgentEdges() []Edge {
 	}
 	for _, from := range []AgentStatus{Registered, Active, Suspended} {
 		edges = append(edges,
-			Edge{from, TTLExpiry, Deactivated, ByNode},
-			Edge{from, Deactivate, Deactivated, ByAncestor},
-			Edge{from, TaskComplete, Deactivated, ByNode},
+			Edge[AgentStatus]{from, TTLExpiry, Deactivated, ByNode},
+			Edge[AgentStatus]{from, Deactivate, Deactivated, ByAncestor},
+			Edge[AgentStatus]{from, TaskComplete, Deactivated, ByNode},
 		)
 	}
 	return edges
 }
 
-// NextStatus returns where trigger on leads from state from, and who may pull
-// it; ok is false when the table has no such edge.
+// NextStatus is next of the lifecycle of agents.
 func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
-	for _, e := range AgentEdges() {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
-		}
-	}
-	return "", "", false
+	return next(AgentEdges(), from, on)
 }
 
 // BackToActive gives the trigger by which an ancestor makes an agent active again from state
@@ -147,18 +152,9 @@ const (
 	BySubmitter By = "submitter" // its submitter, an ancestor of it, or a manager of its group
 )
 
-// WorkEdge is one allowed move of a work item.
-type WorkEdge struct {
-	From WorkState
-	On   Trigger
-	To   WorkState
-	By   By
-}
-
-// WorkEdges is the lifecycle table of work items, and the only place that
-// decides a next state.
-func WorkEdges() []WorkEdge {
-	edges := []WorkEdge{
+// WorkEdges is the lifecycle table of work items.
+func WorkEdges() []Edge[WorkState] {
+	edges := []Edge[WorkState]{
 		{WorkWaiting, WorkDue, WorkReady, ByNode},
 		{WorkWaiting, WorkDoomed, WorkBlocked, ByNode},
 		{WorkReady, WorkClaim, WorkLeased, ByHolder},
@@ -174,9 +170,9 @@ func WorkEdges() []WorkEdge {
 		{WorkBlocked, WorkRetry, WorkReady, ByHuman},
 	}
 	for _, from := range []WorkState{WorkWaiting, WorkReady, WorkLeased, WorkHeld, WorkBlocked} {
-		edges = append(edges, WorkEdge{from, WorkCancel, WorkCancelled, BySubmitter})
+		edges = append(edges, Edge[WorkState]{from, WorkCancel, WorkCancelled, BySubmitter})
 		if from != WorkHeld {
-			edges = append(edges, WorkEdge{from, WorkOverdue, WorkFailed, ByNode})
+			edges = append(edges, Edge[WorkState]{from, WorkOverdue, WorkFailed, ByNode})
 		}
 	}
 	return edges
@@ -185,13 +181,7 @@ func WorkEdges() []WorkEdge {
 // workEdges is the table made once: every move looks into it.
 var workEdges = sync.OnceValue(WorkEdges)
 
-// NextWork returns where trigger on leads from state from, and who may pull it;
-// ok is false when the table has no such edge.
+// NextWork is next of the lifecycle of work items.
 func NextWork(from WorkState, on Trigger) (to WorkState, by By, ok bool) {
-	for _, e := range workEdges() {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
-		}
-	}
-	return "", "", false
+	return next(workEdges(), from, on)
 }

@@ -50,18 +50,9 @@ const (
 	ByAuthor   By = "author"
 )
 
-// ReviewEdge is one allowed move of a review.
-type ReviewEdge struct {
-	From ReviewState
-	On   Trigger
-	To   ReviewState
-	By   By
-}
-
-// ReviewEdges is the lifecycle table of reviews, and the only place that decides
-// a next state.
-func ReviewEdges() []ReviewEdge {
-	return []ReviewEdge{
+// ReviewEdges is the lifecycle table of reviews.
+func ReviewEdges() []Edge[ReviewState] {
+	return []Edge[ReviewState]{
 		{ReviewPending, ReviewApprove, ReviewApproved, ByReviewer},
 		{ReviewPending, ReviewMerge, ReviewApproved, ByNode},
 		{ReviewPending, ReviewReject, ReviewRejected, ByReviewer},
@@ -70,13 +61,7 @@ func ReviewEdges() []ReviewEdge {
 	}
 }
 
-// NextReview returns where trigger on leads from state from, and who may pull it;
-// ok is false when the table has no such edge.
+// NextReview is next of the lifecycle of reviews.
 func NextReview(from ReviewState, on Trigger) (to ReviewState, by By, ok bool) {
-	for _, e := range ReviewEdges() {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
-		}
-	}
-	return "", "", false
+	return next(ReviewEdges(), from, on)
 }

@@ -49,18 +49,10 @@ const (
 	SubTaskSupersede Trigger = "supersede" // its round or task is over
 )
 
-// TaskEdge is one allowed move of a task.
-type TaskEdge struct {
-	From TaskState
-	On   Trigger
-	To   TaskState
-	By   By
-}
-
 // TaskEdges is the lifecycle table of tasks. What a seat answers moves a task
 // only after code has judged it; so most edges are the node's.
-func TaskEdges() []TaskEdge {
-	edges := []TaskEdge{
+func TaskEdges() []Edge[TaskState] {
+	edges := []Edge[TaskState]{
 		{TaskPerceiving, TaskAsk, TaskClarifying, ByHolder},
 		{TaskClarifying, TaskAnswer, TaskPerceiving, BySubmitter},
 		{TaskPerceiving, TaskUnderstand, TaskPlanning, ByHolder},
@@ -76,22 +68,16 @@ func TaskEdges() []TaskEdge {
 	for _, from := range TaskStates() {
 		if !from.Final() {
 			edges = append(edges,
-				TaskEdge{from, TaskGiveUp, TaskAbandoned, ByNode},
-				TaskEdge{from, TaskCancel, TaskCancelled, BySubmitter})
+				Edge[TaskState]{from, TaskGiveUp, TaskAbandoned, ByNode},
+				Edge[TaskState]{from, TaskCancel, TaskCancelled, BySubmitter})
 		}
 	}
 	return edges
 }
 
-// NextTask returns where trigger on leads from state from, and who may pull it;
-// ok is false when the table has no such edge.
+// NextTask is next of the lifecycle of tasks.
 func NextTask(from TaskState, on Trigger) (to TaskState, by By, ok bool) {
-	for _, e := range TaskEdges() {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
-		}
-	}
-	return "", "", false
+	return next(TaskEdges(), from, on)
 }
 
 // SubTaskState is where a subtask stands within its round.
@@ -118,18 +104,10 @@ func (s SubTaskState) Final() bool {
 	return s == SubTaskMatched || s == SubTaskFailed || s == SubTaskSuperseded
 }
 
-// SubTaskEdge is one allowed move of a subtask.
-type SubTaskEdge struct {
-	From SubTaskState
-	On   Trigger
-	To   SubTaskState
-	By   By
-}
-
 // SubTaskEdges is the lifecycle table of subtasks. A waiting one whose lower
 // sequences failed fails itself, so that fan-in hears of every one.
-func SubTaskEdges() []SubTaskEdge {
-	edges := []SubTaskEdge{
+func SubTaskEdges() []Edge[SubTaskState] {
+	edges := []Edge[SubTaskState]{
 		{SubTaskWaiting, SubTaskStart, SubTaskExecuting, ByNode},
 		{SubTaskWaiting, SubTaskFail, SubTaskFailed, ByNode},
 		{SubTaskExecuting, SubTaskReport, SubTaskValidating, ByHolder},
@@ -141,19 +119,13 @@ func SubTaskEdges() []SubTaskEdge {
 	}
 	for _, from := range SubTaskStates() {
 		if !from.Final() {
-			edges = append(edges, SubTaskEdge{from, SubTaskSupersede, SubTaskSuperseded, ByNode})
+			edges = append(edges, Edge[SubTaskState]{from, SubTaskSupersede, SubTaskSuperseded, ByNode})
 		}
 	}
 	return edges
 }
 
-// NextSubTask returns where trigger on leads from state from, and who may pull
-// it; ok is false when the table has no such edge.
+// NextSubTask is next of the lifecycle of subtasks.
 func NextSubTask(from SubTaskState, on Trigger) (to SubTaskState, by By, ok bool) {
-	for _, e := range SubTaskEdges() {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
-		}
-	}
-	return "", "", false
+	return next(SubTaskEdges(), from, on)
 }

@@ -1,9 +1,6 @@
 package work
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,48 +8,6 @@ import (
 	"cordelia/access"
 	"cordelia/schemas"
 )
-
-// Walking the table shows that every state can be reached and left, unless it is
-// final, and no trigger is ambiguous.
-func TestWorkTable_INV_WORK_EDGE(t *testing.T) {
-	reached, left := map[schemas.WorkState]bool{schemas.WorkWaiting: true}, map[schemas.WorkState]bool{}
-	for range schemas.WorkStates() {
-		for _, e := range schemas.WorkEdges() {
-			reached[e.To] = reached[e.To] || reached[e.From]
-		}
-	}
-	type choice struct {
-		from schemas.WorkState
-		on   schemas.Trigger
-	}
-	seen := map[choice]bool{}
-	diagram := "stateDiagram-v2\n    [*] --> waiting\n"
-	for _, e := range schemas.WorkEdges() {
-		require.False(t, seen[choice{e.From, e.On}], "%s --%s--> is ambiguous", e.From, e.On)
-		seen[choice{e.From, e.On}], left[e.From] = true, true
-		diagram += "    " + string(e.From) + " --> " + string(e.To) + ": " + string(e.On) + " (" + string(e.By) + ")\n"
-	}
-	var names []string
-	for _, s := range schemas.WorkStates() {
-		require.True(t, reached[s], "%s cannot be reached", s)
-		require.Equal(t, s.Final(), !left[s], s)
-		if s.Final() {
-			diagram += "    " + string(s) + " --> [*]\n"
-		}
-		names = append(names, "'"+string(s)+"'")
-	}
-	path := filepath.Join("testdata", "work.mmd")
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(diagram), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), diagram)
-	ddl, err := os.ReadFile(filepath.Join("..", "internal", "store", "migrations", "0005_work.sql"))
-	require.NoError(t, err)
-	require.Contains(t, string(ddl), "state IN ("+strings.Join(names, ", ")+")")
-}
 
 // What the table does not know does not happen.
 func TestEndedWorkStaysEnded_INV_WORK_EDGE(t *testing.T) {
