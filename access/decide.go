@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -34,8 +33,11 @@ func (d decision) mayChange() []schemas.EntityID {
 // decide says whether p may begin op, on tx's snapshot.
 func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) {
 	if p.Method == ByNode {
-		epoch, err := Epoch(tx)
-		return decision{epoch: epoch}, err
+		return decision{}, nil
+	}
+	proof, err := proofOf(tx, p)
+	if err != nil {
+		return decision{}, err
 	}
 	c, epoch, err := a.cache.get(tx, p.Entity)
 	if err != nil {
@@ -45,7 +47,7 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 	if c == nil {
 		return d, unauthenticated("the identity of this caller is not known here")
 	}
-	if err := a.proven(tx, p, c.self()); err != nil {
+	if err := proof.of(p, c.self(), tx.Micros()); err != nil {
 		return d, err
 	}
 	if op.Human && !c.self().Human {
@@ -72,8 +74,29 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 	return d, a.attended(tx, d.actor)
 }
 
-// proven checks that what p proved still stands.
-func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
+// proof is the token that a caller showed, as the database has it; entity is "" if it does not.
+type proof struct {
+	entity          schemas.EntityID
+	keySeq          int
+	issued, expires int64
+}
+
+// proofOf reads what p proved, and with it the epoch, which is asked for next.
+func proofOf(tx *store.Tx, p Principal) (t proof, err error) {
+	if p.Method != ByToken && p.Method != ByPages {
+		return t, nil
+	}
+	var epoch int64
+	if err := tx.LookupRow(selectToken, p.TokenHash).Scan(&epoch, &t.entity, &t.keySeq, &t.issued,
+		&t.expires); err != nil {
+		return t, fmt.Errorf("read token: %w", err)
+	}
+	tx.Keep(current{}, epoch)
+	return t, nil
+}
+
+// of checks that what p proved still stands.
+func (t proof) of(p Principal, e *entity, now int64) error {
 	switch p.Method {
 	case ByKey, ByHuman:
 		if p.KeySeq != e.KeySeq || e.Human != (p.Method == ByHuman) {
@@ -81,15 +104,11 @@ func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
 		}
 		return nil
 	case ByToken, ByPages:
-		var id schemas.EntityID
-		var seq int
-		var issued, expires int64
-		err := tx.LookupRow(selectToken, p.TokenHash).Scan(&id, &seq, &issued, &expires)
-		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq ||
-			p.Method == ByPages && !e.Human || tx.Micros() >= expires || issued > tx.Micros()+ClockSlack.Microseconds()) {
+		if t.entity != e.ID || t.keySeq != e.KeySeq || p.Method == ByPages && !e.Human || now >= t.expires ||
+			t.issued > now+ClockSlack.Microseconds() {
 			return unauthenticated("the bearer token is not valid or has expired")
 		}
-		return err
+		return nil
 	}
 	return unauthenticated("the caller has not proven who it is")
 }
@@ -247,6 +266,10 @@ func (r Refused) Error() string {
 func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (map[string]bool, error) {
 	allowed := map[string]bool{}
 	err := a.store.Read(ctx, func(tx *store.Tx) error {
+		proof, err := proofOf(tx, p)
+		if err != nil {
+			return err
+		}
 		c, _, err := a.cache.get(tx, p.Entity)
 		if err != nil {
 			return err
@@ -254,7 +277,7 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 		if c == nil {
 			return unauthenticated("the identity of this caller is not known here")
 		}
-		if err := a.proven(tx, p, c.self()); err != nil {
+		if err := proof.of(p, c.self(), tx.Micros()); err != nil {
 			return err
 		}
 		for _, name := range names {

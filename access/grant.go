@@ -195,7 +195,7 @@ func (g Grant) AsNode(f func(Grant) error) error {
 		return ErrNoGrant
 	}
 	node := &grant{auth: g.g.auth, tx: g.g.tx, op: g.g.op, principal: Principal{Entity: NodeEntity, Method: ByNode},
-		decision: decision{epoch: g.g.decision.epoch}}
+		decision: decision{}}
 	if err := g.g.tx.Act(store.AnyOwner); err != nil {
 		return err
 	}

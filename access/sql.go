@@ -15,7 +15,9 @@ const (
 			e.status_by, e.status_reason, e.status_at
 		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
 
-	selectToken = `SELECT entity_id, key_seq, issued_at, expires_at FROM tokens WHERE hash = ?`
+	// selectToken is the epoch and, if it is there, the token.
+	selectToken = `SELECT c.value, coalesce(t.entity_id, ''), coalesce(t.key_seq, 0), coalesce(t.issued_at, 0),
+		coalesce(t.expires_at, 0) FROM counters c LEFT JOIN tokens t ON t.hash = ? WHERE c.name = 'epoch'`
 
 	// selectLastSeen is the newest sign of life, not after ?4, of an agent's parent
 	// or human, of which registering or moving the agent is one.
@@ -56,9 +58,12 @@ const (
 
 	// dropSlots: one that lasts longer than it was taken for was taken before the
 	// clock was moved back.
-	dropSlots  = `DELETE FROM slots WHERE entity_id = ?1 AND (expires_at <= ?2 OR expires_at - ?2 > keeps)`
-	countSlots = `SELECT count(*) FROM slots WHERE entity_id = ?`
-	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES (?, ?, ?, ?, ?)`
+	dropSlots = `DELETE FROM slots WHERE entity_id IN (SELECT value FROM json_each(?1))
+		AND (expires_at <= ?2 OR expires_at - ?2 > keeps)`
+	// countSlots counts those of each of a JSON list, in its order.
+	countSlots  = `SELECT (SELECT count(*) FROM slots s WHERE s.entity_id = j.value) FROM json_each(?) j ORDER BY j.key`
+	insertSlots = `INSERT INTO slots(entity_id, id, expires_at, keeps, process)
+		SELECT j.value, ?2, ?3, ?4, ?5 FROM json_each(?1) j`
 
 	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots
 		WHERE entity_id = ? AND process <> '') AS holders`

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -54,53 +55,65 @@ type slot struct {
 }
 
 func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
-	expires := tx.Micros() + (s.during + slotSlack).Microseconds()
+	var agents []entity
+	var ids []schemas.EntityID
 	for _, e := range d.actor.entities {
-		if e.Human {
-			continue
+		if !e.Human {
+			agents, ids = append(agents, e), append(ids, e.ID)
 		}
-		if _, err := tx.Exec(dropSlots, e.ID, tx.Micros()); err != nil {
-			return fmt.Errorf("take slot: %w", err)
+	}
+	if len(agents) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(dropSlots, store.List(ids), tx.Micros()); err != nil {
+		return fmt.Errorf("take slot: %w", err)
+	}
+	used, err := usedSlots(tx, ids)
+	if err != nil {
+		return fmt.Errorf("take slot: %w", err)
+	}
+	for i, e := range agents {
+		if used[i] >= e.Caps.MaxParallelOps {
+			if err := a.freeEnded(tx, e); err != nil {
+				return fmt.Errorf("take slot: %w", err)
+			}
+			if used, err = usedSlots(tx, ids); err != nil {
+				return fmt.Errorf("take slot: %w", err)
+			}
 		}
-		used, err := usedSlots(tx, e)
-		if err == nil && used >= e.Caps.MaxParallelOps {
-			used, err = a.livingSlots(tx, e)
-		}
-		if err != nil {
-			return fmt.Errorf("take slot: %w", err)
-		}
-		if used >= e.Caps.MaxParallelOps {
+		if used[i] >= e.Caps.MaxParallelOps {
 			return allBusy(e)
 		}
-		if _, err := tx.Exec(insertSlot, e.ID, s.id, expires, (s.during + slotSlack + ClockSlack).Microseconds(),
-			s.process); err != nil {
-			return fmt.Errorf("take slot: %w", err)
-		}
+	}
+	if _, err := tx.Exec(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
+		(s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
+		return fmt.Errorf("take slot: %w", err)
 	}
 	return nil
 }
 
-func usedSlots(tx *store.Tx, e entity) (used int, err error) {
-	err = tx.QueryRow(countSlots, e.ID).Scan(&used)
-	return used, err
+// usedSlots counts the slots that each of ids has taken.
+func usedSlots(tx *store.Tx, ids []schemas.EntityID) ([]int, error) {
+	rows, err := tx.Lookup(countSlots, store.List(ids))
+	return store.Collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 
-// livingSlots counts e's slots after it has freed those of killed processes. Otherwise a
-// restart of many workers at once would wait a minute for each.
-func (a *Authorizer) livingSlots(tx *store.Tx, e entity) (int, error) {
+// freeEnded frees the slots of e that killed processes took. Otherwise a restart of many
+// workers at once would wait a minute for each.
+func (a *Authorizer) freeEnded(tx *store.Tx, e entity) error {
 	var processes string
 	if err := tx.QueryRow(slotProcesses, e.ID).Scan(&processes); err != nil {
-		return 0, err
+		return err
 	}
 	for process := range strings.FieldsSeq(processes) {
 		if !a.store.Ended(process) {
 			continue
 		}
 		if _, err := tx.Exec(dropProcess, process); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return usedSlots(tx, e)
+	return nil
 }
 
 // giveSlots frees a waiter's slots; if that fails they expire.

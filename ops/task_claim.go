@@ -226,7 +226,7 @@ func (c *Call) claim(g access.Grant, want work.Wanted,
 			return got, ok, err
 		}
 	}
-	if !got.Resumed {
+	if got.Placed && !got.Resumed {
 		if err := c.Node.Tasks().Taken(g, got.WorkID); err != nil {
 			return got, ok, err
 		}

@@ -88,12 +88,18 @@ func Mine(g access.Grant) ([]string, error) {
 }
 
 // IsRole reports whether the actor is a role.
-func IsRole(g access.Grant) (is bool, err error) {
-	if err := g.Tx().LookupRow(selectIsRole, g.Actor()).Scan(&is); err != nil {
-		return false, fmt.Errorf("read role: %w", err)
-	}
-	return is, nil
+func IsRole(g access.Grant) (bool, error) {
+	return areRoles.Of(g, g.Actor(), func() (is bool, err error) {
+		if err = g.Tx().LookupRow(selectIsRole, g.Actor()).Scan(&is); err != nil {
+			err = fmt.Errorf("read role: %w", err)
+		}
+		return is, err
+	})
 }
+
+// areRoles says of agents whether they are roles: an agent is registered as one, and
+// deactivated when it ends as one.
+var areRoles access.Fact[schemas.EntityID, bool]
 
 // Any reports whether the actor has a workspace at all: its tools are offered only then.
 func Any(g access.Grant) (bool, error) {

@@ -282,7 +282,11 @@ func LevelOf(g access.Grant, agent schemas.EntityID, capability string, a Author
 	if err != nil || len(chain) == 0 {
 		return Deny, err
 	}
-	c, err := open(g.Tx(), chain[0].ID, agent)
+	prior, err := priors.Of(g, agent, func() (Score, error) { return priorOf(g.Tx(), agent) })
+	if err != nil {
+		return Deny, err
+	}
+	c, err := openFrom(g.Tx(), prior, chain[0].ID, agent)
 	if err != nil {
 		return Deny, err
 	}

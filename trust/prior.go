@@ -73,6 +73,9 @@ func defaultPrior() Score {
 	return Score{alpha, whole - alpha}
 }
 
+// priors are written when an agent is registered, and stay.
+var priors access.Fact[schemas.EntityID, Score]
+
 // priorOf is the prior an agent was given, once and for all books about it.
 func priorOf(tx *store.Tx, agent schemas.EntityID) (s Score, err error) {
 	err = tx.QueryRow(selectPrior, agent).Scan(&s.Alpha, &s.Beta)

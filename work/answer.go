@@ -2,37 +2,27 @@ package work
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"cordelia/access"
 	"cordelia/internal/jsonschema"
-	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
-// answers checks a result against its item's schema and commands, if it has any: the commands
+// answered checks a result against its item's schema and commands, if it has any: the commands
 // must exit 0 on the result. A result that does not match is refused and the lease stays: its
 // holder can fix the result best. unproven reports that the node ran no commands, so that a
 // person decides (INV-WORK-CHECKED).
-func answers(g access.Grant, r row, p *Report) (unproven bool, err error) {
-	var schema, checks string
-	err = g.Tx().LookupRow(selectAnswer, r.n).Scan(&schema, &checks)
-	if errors.Is(err, store.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read what %s asks for: %w", r.id, err)
-	}
-	if schema != "" {
-		if err := matches(schema, r, p); err != nil {
+func (a asks) answered(g access.Grant, r row, p *Report) (unproven bool, err error) {
+	if a.schema != "" {
+		if err := matches(a.schema, r, p); err != nil {
 			return false, err
 		}
 	}
-	if checks == "" {
+	if a.checks == "" {
 		return false, nil
 	}
-	return proven(g, r, checks)
+	return proven(g, r, a.checks)
 }
 
 // proven holds an item's commands against the node's own run of them in this lease.

@@ -28,6 +28,7 @@ type Claimed struct {
 	Brief     Brief           `json:"brief"`
 	Inputs    []Input         `json:"results_before,omitempty"`
 	Note      string          `json:"note,omitempty"` // the note of the last holder
+	Placed    bool            `json:"-"`              // it is a seat of a task
 	Notes     []string        `json:"notes,omitempty"`
 }
 
@@ -172,7 +173,7 @@ func Offers(g access.Grant, role string) (bool, error) {
 }
 
 func scanClaimed(from store.Row) (r row, c Claimed, brief string, err error) {
-	err = from.Scan(r.dest(&c.Note, &c.Intent, &brief)...)
+	err = from.Scan(r.dest(&c.Note, &c.Intent, &brief, &c.Placed)...)
 	return r, c, brief, err
 }
 

@@ -150,7 +150,7 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	if g.Tx() == nil {
 		return Receipt{}, access.ErrNoGrant
 	}
-	r, before, err := leased(g, p)
+	r, before, asks, err := leased(g, p)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -179,11 +179,11 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	}
 	unproven := false
 	if p.outcome == Done {
-		if unproven, err = answers(g, r, p); err != nil {
+		if unproven, err = asks.answered(g, r, p); err != nil {
 			return receipt, err
 		}
 	}
-	if err := conclude(g, &r, p, unproven, review); err != nil {
+	if err := conclude(g, &r, p, asks.role, unproven, review); err != nil {
 		return receipt, err
 	}
 	receipt.State = r.state
@@ -201,20 +201,23 @@ type filed struct {
 	late    int64             // when a late report was kept, UTC µs
 }
 
+// asks is what an item asks of who reports it.
+type asks struct{ role, schema, checks string }
+
 // leased reads the item that the actor held with the fence of p, and the report of that lease.
-func leased(g access.Grant, p *Report) (r row, before filed, err error) {
+func leased(g access.Grant, p *Report) (r row, before filed, a asks, err error) {
 	err = g.Tx().LookupRow(selectLeased, p.id, g.Actor(),
-		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
+		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late, &a.role, &a.schema, &a.checks)...)
 	if errors.Is(err, store.ErrNoRows) {
-		return r, before, schemas.NotFoundf("you never held work %q with fence %d",
+		return r, before, a, schemas.NotFoundf("you never held work %q with fence %d",
 			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
 			Expecting("work_id and fence as the claim gave them").Try(
 			"%s, which gives back the item you hold", schemas.Do("task_claim"))
 	}
 	if err != nil {
-		return r, before, fmt.Errorf("read lease: %w", err)
+		return r, before, a, fmt.Errorf("read lease: %w", err)
 	}
-	return r, before, nil
+	return r, before, a, nil
 }
 
 // progress notes how far the holder is, and extends its lease.
@@ -226,7 +229,7 @@ func progress(g access.Grant, r row, p *Report) error {
 }
 
 // conclude makes the move a report asks for. What is unproven, a person looks at.
-func conclude(g access.Grant, r *row, p *Report, unproven bool, review Review) error {
+func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, review Review) error {
 	var news readyNews
 	on := schemas.WorkFail
 	switch p.outcome {
@@ -240,11 +243,7 @@ func conclude(g access.Grant, r *row, p *Report, unproven bool, review Review) e
 		}
 	case Done:
 		on = schemas.WorkFinish
-		var l class
-		if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
-			return fmt.Errorf("read eligibility class: %w", err)
-		}
-		if looked, err := review(g, r.holder, l.role); err != nil {
+		if looked, err := review(g, r.holder, role); err != nil {
 			return err
 		} else if looked || unproven {
 			on = schemas.WorkHold

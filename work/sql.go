@@ -10,6 +10,8 @@ const (
 		work_items.releases, work_items.max_expiries, work_items.outcome, work_items.created_at, work_items.updated_at,
 		work_items.finished_at, work_items.result_hash`
 
+	claimedColumns = headColumns + `, work_items.note, work_items.intent, work_items.brief, work_items.seat <> 0`
+
 	// findClass is nearly always enough: items come in classes that are there.
 	findClass = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ?
 		AND excluded = ?`
@@ -45,7 +47,7 @@ const (
 	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
 		attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
-		WHERE work_items.n = ?1 RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
+		WHERE work_items.n = ?1 RETURNING ` + claimedColumns
 	// spent are the items in one of the states ?3 and with ids from ?2 on that ?1 and those below
 	// submitted: an index has all that is asked of them.
 	spent = ` FROM down CROSS JOIN json_each(?3) s CROSS JOIN work_items i ON i.submitter = down.id
@@ -57,9 +59,8 @@ const (
 		` AND i.attempt > 0 CROSS JOIN work_leases l ON l.item = i.n`
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
-	selectHeld        = `SELECT ` + headColumns +
-		`, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ?
-			AND work_items.state = 'leased' LIMIT 1`
+	selectHeld        = `SELECT ` + claimedColumns + ` FROM work_items WHERE work_items.holder = ?
+		AND work_items.state = 'leased' LIMIT 1`
 	// selectStanding are the newest ?2 items of the group ?1 that are done or may yet be;
 	// seats are their tasks' own.
 	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0
@@ -100,13 +101,13 @@ const (
 			AND lease_until > ?3 AND lease_until < ?2 + lease / 2 RETURNING id, lease_until`
 
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
-	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at FROM work_items
-		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
-	// selectAnswer is the schema an item asks its result to fit, and the commands that decide
-	// whether it is done. What a seat answers is judged by who placed it.
-	selectAnswer = `SELECT coalesce(a, ''), coalesce(c, '') FROM (SELECT json_extract(brief, '$.answer_schema') AS a,
-		json_extract(brief, '$.means.checks') AS c FROM work_items WHERE n = ? AND seat = 0) AS item
-		WHERE a IS NOT NULL OR c IS NOT NULL`
+	// It comes with the item's role, the schema it asks its result to fit, and the commands
+	// that decide whether it is done. What a seat answers is judged by who placed it.
+	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at, c.role,
+		CASE WHEN work_items.seat = 0 THEN coalesce(json_extract(work_items.brief, '$.answer_schema'), '') ELSE '' END,
+		CASE WHEN work_items.seat = 0 THEN coalesce(json_extract(work_items.brief, '$.means.checks'), '') ELSE '' END
+		FROM work_items JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2
+		JOIN work_lanes c ON c.n = work_items.lane WHERE work_items.id = ?1`
 	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
 	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`

@@ -31,10 +31,16 @@ type team struct {
 // newTeam starts nodes, each a server process with a home of its own; none are one node with a
 // file.
 func newTeam(t testing.TB, count int) *team {
-	m := &team{TB: t}
+	database := ""
 	if count > 0 {
-		m.database = storetest.Database(t, storetest.Server(t), t.Name())
+		database = storetest.Database(t, storetest.Server(t), t.Name())
 	}
+	return newTeamAt(t, count, database)
+}
+
+// newTeamAt is newTeam with a database that is there.
+func newTeamAt(t testing.TB, count int, database string) *team {
+	m := &team{TB: t, database: database}
 	for range max(count, 1) {
 		n := newNode(t)
 		n.Env = append(n.Env, "CORDELIA_DB="+m.database)
