@@ -76,7 +76,9 @@ const (
 
 	insertWords = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
 	deleteWords = `DELETE FROM items_fts WHERE rowid = ?`
-	insertBand  = `INSERT INTO item_bands(scope, band, item) SELECT ?, CAST(j.value AS BIGINT), ? FROM json_each(?) j
+	// selectIndexed lists what has words in the index.
+	selectIndexed = `SELECT ` + itemColumns + ` FROM items i WHERE i.deleted_at = 0 AND i.n > ? ORDER BY i.n LIMIT ?`
+	insertBand    = `INSERT INTO item_bands(scope, band, item) SELECT ?, CAST(j.value AS BIGINT), ? FROM json_each(?) j
 		WHERE true ON CONFLICT DO NOTHING`
 	deleteBands = `DELETE FROM item_bands WHERE scope = ? AND band IN (SELECT value FROM json_each(?)) AND item = ?`
 

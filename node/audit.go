@@ -102,6 +102,21 @@ func VerifyAuditFile(ctx context.Context, path string, files []events.Checkpoint
 	return v, err
 }
 
+// VerifyAuditDatabase is VerifyAuditFile of the PostgreSQL database at address.
+func VerifyAuditDatabase(ctx context.Context, address string, files []events.CheckpointFile,
+	deep bool) (v events.Verified, err error) {
+	s, err := store.Open(ctx, store.Options{URL: address})
+	if err != nil {
+		return v, err
+	}
+	defer s.Close() //nolint:errcheck // only read
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		v, err = verifyAuditIn(tx, files, deep)
+		return err
+	})
+	return v, err
+}
+
 func verifyAuditIn(tx *store.Tx, files []events.CheckpointFile, deep bool) (events.Verified, error) {
 	v, err := events.Verify(tx, files)
 	if err != nil {

@@ -62,7 +62,7 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 	fl.StringArrayVar(&f.checkpoints, "checkpoint", nil,
 		"file or folder of checkpoints instead of the home's and its copies (repeatable)")
 	fl.StringArrayVar(&f.nodes, "node", nil, "id of the node that should have signed (repeatable)")
-	fl.StringVar(&f.db, "db", "", "database `file` instead of the home's")
+	fl.StringVar(&f.db, "db", "", "database `file` instead of the home's database")
 	fl.BoolVar(&f.deep, "deep", false, "also compare items, memberships, capabilities and releases with what the "+
 		"record says of them")
 	fl.StringVar(&f.proof, "proof", "", "`file` with a proof to verify, - for stdin")
@@ -74,8 +74,11 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	own := f.db == ""
+	own, address := f.db == "", ""
 	if own {
+		if address, err = a.Database(home); err != nil {
+			return err
+		}
 		f.db = home.Database()
 	}
 	files, err := checkpointFiles(f.checkpoints...)
@@ -95,7 +98,12 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 			Try("name another copy, or leave --checkpoint out")
 	}
 	done := a.Progress("verifying")
-	v, err := node.VerifyAuditFile(ctx, f.db, files, f.deep)
+	var v events.Verified
+	if address != "" {
+		v, err = node.VerifyAuditDatabase(ctx, address, files, f.deep)
+	} else {
+		v, err = node.VerifyAuditFile(ctx, f.db, files, f.deep)
+	}
 	done()
 	if err != nil {
 		return err

@@ -107,7 +107,8 @@ run: 8 stopped before its end.`,
 		runCommand(a), workerCommand(a),
 		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),
 		trustCommand(a), auditCommand(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),
-		exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a), demoCommand(a), proofCommand(a))
+		exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a), migrateCommand(a),
+		demoCommand(a), proofCommand(a))
 	return root
 }
 

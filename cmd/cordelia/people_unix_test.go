@@ -90,7 +90,7 @@ var notWalked = map[string]string{
 	"proof live":  "its own tests",
 	"role export": "a file to apply", "role example": "a file to apply", "role approve": "transcripts",
 	"events tail": "endless", "setup": "its own tests", "uninstall": "its own tests", "import": "transcripts",
-	"restore": "transcripts", "embeddings install": "needs a package of 26 MB",
+	"restore": "transcripts", "migrate": "needs a database server", "embeddings install": "needs a package of 26 MB",
 	"agent adopt": "transcripts", "key unwrap": "transcripts", "key rotate": "transcripts",
 	"key passphrase": "transcripts",
 	"task report":    "in the scene", "task retry": "transcripts", "review show": "transcripts",

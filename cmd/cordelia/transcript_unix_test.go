@@ -243,7 +243,8 @@ func TestEveryCommandIsShown(t *testing.T) {
 	elsewhere := map[string]bool{"mcp": true, "hook": true, // it never fails
 		"console": true,                 // console's tests, and internal/proof/e2e in a browser
 		"run":     true, "worker": true, // tests with a scripted client, and internal/proof/e2e with real ones
-		"serve": true, "setup": true, "uninstall": true, "doctor": true, "version": true}
+		"migrate": true, // internal/proof/scenario, with a server
+		"serve":   true, "setup": true, "uninstall": true, "doctor": true, "version": true}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 
 	"cordelia/internal/store/migrate"
 )
@@ -40,6 +41,8 @@ type dialect struct {
 	tables      string // the query that counts the tables of a name
 	// act names the owners whose sovereign rows the transaction may change; none ends it.
 	act func(t *Tx) error
+	// load inserts many rows into a table.
+	load func(t *Tx, into table, rows iter.Seq2[[]any, error]) error
 	// version numbers what a connection last read; nil if the engine cannot say.
 	version func(c *conn) (uint32, error)
 	broken  func(driver any) bool // whether a connection is lost for good; nil = never

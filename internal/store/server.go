@@ -20,6 +20,7 @@ import (
 // has read holds until it commits. Reads take no lock.
 type server struct {
 	rw, ro *sql.DB
+	alone  bool
 	dial   *postgres.Connector
 	living *postgres.Living
 }
@@ -38,20 +39,23 @@ var serverDialect = dialect{
 	data:   "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
 	tables: `SELECT count(to_regclass(?))`,
 	act:    actBySetting,
+	load:   copyRows,
 	broken: postgres.Broken,
 }
 
 // newServer reads the address; the first connection is made when it is needed.
 func newServer(o Options) (engine, error) {
-	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true})
+	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone})
 	if err != nil {
 		return nil, err
 	}
-	write, err := postgres.NewConnector(o.URL, postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed})
+	write, err := postgres.NewConnector(o.URL,
+		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone})
 	if err != nil {
 		return nil, err
 	}
-	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dial: write, living: postgres.NewLiving(write)}, nil
+	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), alone: o.Alone, dial: write,
+		living: postgres.NewLiving(write)}, nil
 }
 
 // HasPassword reports whether the address of a server's database holds a password.
@@ -68,14 +72,31 @@ func (s *server) writer(ctx context.Context) (*conn, error) {
 // guard does nothing: the triggers are part of the schema.
 func (s *server) guard(context.Context, *conn) error { return nil }
 
-// inspect does nothing: each connection is inspected when it is made.
-func (s *server) inspect(*conn) error { return nil }
+// inspect refuses a database that others use, if this process is to be alone. The rest is
+// inspected when a connection is made.
+func (s *server) inspect(c *conn) error {
+	if !s.alone {
+		return nil
+	}
+	return noOthers(func(n *int) error { return c.c.QueryRowContext(context.Background(), postgres.Others).Scan(n) })
+}
 
 // schema asks the catalogue's rows: a look-up by name may answer what held before this
-// transaction waited for the lock.
+// transaction waited for the lock. A database whose state was moved away is refused.
 func (s *server) schema(c *conn) (int, error) {
-	return migrate.VersionIf(c.c, `SELECT count(*) FROM pg_catalog.pg_tables
+	version, err := migrate.VersionIf(c.c, `SELECT count(*) FROM pg_catalog.pg_tables
 		WHERE tablename = 'schema_version' AND schemaname = ANY (current_schemas(false))`)
+	if err != nil || version == 0 {
+		return version, err
+	}
+	var gone sql.NullInt64
+	if err := c.c.QueryRowContext(context.Background(), selectMoved).Scan(&gone); err != nil {
+		return 0, err
+	}
+	if gone.Valid {
+		return 0, errMoved(gone.Int64)
+	}
+	return version, nil
 }
 
 func (s *server) migrations() ([]migrate.Migration, error) { return postgres.Migrations() }

@@ -45,6 +45,7 @@ var sqliteDialect = dialect{
 	shrink:  "PRAGMA shrink_memory",
 	tables:  `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?`,
 	act:     actByTable,
+	load:    loadRows,
 	version: (*conn).dataVersion,
 }
 
@@ -67,7 +68,11 @@ func newFile(o Options) (engine, error) {
 
 func (f *file) open(o Options) error {
 	var err error
-	if f.use, err = useShared(f.path); err != nil {
+	use := useShared
+	if o.Alone {
+		use = useAlone
+	}
+	if f.use, err = use(f.path); err != nil {
 		return err
 	}
 	if err := createPrivate(f.path); err != nil {

@@ -28,6 +28,7 @@ type Options struct {
 	URL        string     // of a PostgreSQL database, instead of a file
 	Durability Durability // default Full
 	Clock      Clock      // default SystemClock
+	Alone      bool       // refuse to open what another process has open, and keep others out
 
 	// Wait bounds how long a write waits for other processes; default 10 s.
 	Wait time.Duration

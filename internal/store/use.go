@@ -9,20 +9,20 @@ import (
 )
 
 // useFile is locked shared by every process that has the database open and
-// exclusively by a restore, so that no file is replaced under a process.
+// exclusively by a restore or a move, so that no file is replaced under a process.
 func useFile(path string) string { return path + ".inuse" }
 
 // useShared announces that this process uses the database at path.
 func useShared(path string) (*os.File, error) {
-	return lockUse(path, true, schemas.Errorf(schemas.CodeUnavailable, "a restore is replacing the database").
-		Try("repeat the call when it has finished"))
+	return lockUse(path, true, schemas.Errorf(schemas.CodeUnavailable, "the database is being replaced or moved").
+		Try("repeat the call when that has finished"))
 }
 
 // useAlone makes sure that no other process uses the database at path.
 func useAlone(path string) (*os.File, error) {
 	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy,
 		"other cordelia processes use the database; nothing was changed").
-		Try("end the running agents' sessions and cordelia serve, then repeat: cordelia restore FILE"))
+		Try("end the running agents' sessions and cordelia serve, then repeat the command"))
 }
 
 func lockUse(path string, shared bool, refusal error) (*os.File, error) {

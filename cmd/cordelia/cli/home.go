@@ -121,7 +121,7 @@ const DatabaseVariable = "CORDELIA_DB"
 // line, else the environment, else the settings; "" = the state is in the home's file.
 func (a *App) Database(home node.Home) (string, error) {
 	if a.DB != "" {
-		return a.DB, withoutPassword(a.DB, "the address on the command line")
+		return a.DB, WithoutPassword(a.DB, "the address on the command line")
 	}
 	if address := os.Getenv(DatabaseVariable); address != "" {
 		a.ownDB = address
@@ -136,11 +136,11 @@ func (a *App) Database(home node.Home) (string, error) {
 	if err != nil {
 		return "", config.Unusable(home, err)
 	}
-	return s.Database, withoutPassword(s.Database, "the setting database")
+	return s.Database, WithoutPassword(s.Database, "the setting database")
 }
 
-// withoutPassword refuses an address with a password where others may read it.
-func withoutPassword(address, where string) error {
+// WithoutPassword refuses an address with a password where others may read it.
+func WithoutPassword(address, where string) error {
 	if !node.HasPassword(address) {
 		return nil
 	}

@@ -27,7 +27,15 @@ type Kind struct {
 	ReadOnly bool
 	Wait     time.Duration // for a lock, 0 = without limit
 	Relaxed  bool          // a commit is acknowledged before it is on disk
+	Alone    bool          // of a process that refuses others: Others does not count it
 }
+
+// application is the name under which the server lists the connections of nodes.
+const application = "cordelia"
+
+// Others counts the connections of nodes to the database.
+const Others = `SELECT count(*) FROM pg_stat_activity
+	WHERE datname = current_database() AND application_name = '` + application + `'`
 
 // NewConnector reads a connection string (postgres://… or key=value). Passwords come from
 // PGPASSFILE, a service file or the string; an error never shows it.
@@ -38,7 +46,10 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 			Try("write it as postgres://user@host:5432/database").Because(errors.New("parse connection string"))
 	}
 	set := config.RuntimeParams
-	set["application_name"] = "cordelia"
+	set["application_name"] = application
+	if kind.Alone {
+		set["application_name"] = application + " alone"
+	}
 	if kind.ReadOnly {
 		set["default_transaction_read_only"] = "on"
 	}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"cordelia/internal/store/postgres"
+	"cordelia/schemas"
+)
+
+// A state that was moved to another database must not be used where it was: what is revoked
+// from then on would still hold there. A file gets another name, as no process has it open.
+// In a server's database a row of counters says so, and each process that opens it refuses.
+const (
+	insertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?)`
+	selectMoved = `SELECT max(value) FROM counters WHERE name = 'moved'`
+)
+
+func errMoved(micros int64) error {
+	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
+		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
+		Try("name the other database in CORDELIA_DB or the setting database, or take the setting out where it was " +
+			"moved to a file: cordelia config set database ''")
+}
+
+// noOthers refuses while nodes are connected to the database; count asks how many.
+func noOthers(count func(*int) error) error {
+	var n int
+	if err := count(&n); err != nil {
+		return fmt.Errorf("look for other nodes: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	return schemas.Errorf(schemas.CodeBusy, "other nodes use the database (%d connections); nothing was changed", n).
+		Try("end cordelia serve and the agents' sessions on all machines, then repeat the command")
+}
+
+// MarkMoved has each process that opens the server's database of tx refuse it from then on.
+//
+// Errors: CodeBusy when a node was started meanwhile.
+func MarkMoved(tx *Tx) error {
+	if err := noOthers(func(n *int) error { return tx.QueryRow(postgres.Others).Scan(n) }); err != nil {
+		return err
+	}
+	_, err := tx.Exec(insertMoved, tx.Micros())
+	return err
+}
+
+// Retire closes the store of a file that was opened Alone, and gives the file the name
+// <path>.moved-<time>, so that no process takes it for the state.
+func (s *Store) Retire() (kept string, err error) {
+	f, ok := s.engine.(*file)
+	if !ok {
+		return "", errors.New("store: only a file is retired")
+	}
+	use := f.use
+	f.use = nil          // held until the file has its name
+	defer use.Close()    //nolint:errcheck // only a lock
+	now := s.clock.Now() // of the name
+	if err := s.Close(); err != nil {
+		return "", err
+	}
+	if err := emptyLog(f.path); err != nil {
+		return "", err
+	}
+	kept = f.path + ".moved-" + now.UTC().Format("20060102T150405.000000Z")
+	if err := os.Rename(f.path, kept); err != nil {
+		return "", schemas.Errorf(schemas.CodeUnavailable, "%s cannot be renamed", f.path).
+			Try("check the folder's owner and mode, then repeat the command").Because(err)
+	}
+	return kept, syncDir(filepath.Dir(f.path))
+}
+
+// Publish closes the store of a file and gives the file the name path, which must be free.
+func (s *Store) Publish(path string) error {
+	from := s.Path()
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := errors.Join(emptyLog(from), syncFile(from)); err != nil {
+		return err
+	}
+	if err := publish(from, path); err != nil {
+		return err
+	}
+	Discard(from)
+	return nil
+}
+
+// Discard removes a database file that no process uses, and the files that belong to it.
+func Discard(path string) { restore{}.discard(path) }
+
+// Vacant reports whether the server's database that o names has no table, and so can take a
+// state; false if it has this program's.
+//
+// Errors: CodeConflict when it has tables of another program or of another version.
+func Vacant(ctx context.Context, o Options) (bool, error) {
+	e, err := newServer(o.withDefaults())
+	if err != nil {
+		return false, err
+	}
+	defer e.close() //nolint:errcheck // only looked at
+	c, err := e.reader(ctx)
+	if err != nil {
+		return false, classify(fmt.Errorf("open database: %w", err))
+	}
+	defer c.close() //nolint:errcheck // only looked at
+	version, err := e.schema(c)
+	if err != nil {
+		return false, classify(err)
+	}
+	var tables int
+	if err := c.c.QueryRowContext(ctx, `SELECT count(*) FROM pg_catalog.pg_tables
+		WHERE schemaname = ANY (current_schemas(false))`).Scan(&tables); err != nil {
+		return false, classify(err)
+	}
+	switch {
+	case tables == 0:
+		return true, nil
+	case version == SchemaVersion():
+		return false, nil
+	case version == 0:
+		return false, schemas.Conflictf("the database has %d tables of another program; nothing was written", tables).
+			Try("make one for it: createdb -E UTF8 -T template0 cordelia")
+	}
+	return false, schemas.Conflictf("the database is not empty: it has schema %d, this cordelia's is %d; nothing was "+
+		"written", version, SchemaVersion()).Try("name an empty database")
+}
