@@ -55,7 +55,7 @@ func Copy(from, to *Tx) ([]TableContent, error) {
 		}
 		sent = append(sent, sum.content())
 	}
-	arrived, err := contents(to, tables)
+	arrived, err := contentsOf(to, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ func Same(one, other *Tx) ([]TableContent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := contents(one, tables)
+	a, err := contentsOf(one, tables)
 	if err != nil {
 		return nil, err
 	}
-	b, err := contents(other, tables)
+	b, err := contentsOf(other, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func Empty(tx, like *Tx) (bool, error) {
 	return true, nil
 }
 
-func contents(tx *Tx, tables []table) (out []TableContent, err error) {
+func contentsOf(tx *Tx, tables []table) (out []TableContent, err error) {
 	for _, t := range tables {
 		sum := newSum(t)
 		for _, err := range sum.over(t.rows(tx)) {
@@ -232,7 +232,13 @@ func (t table) scan(r *sql.Rows) ([]any, error) {
 	for i := range row {
 		into[i] = &row[i]
 	}
-	return row, r.Scan(into...)
+	err := r.Scan(into...)
+	for i, v := range row {
+		if b, ok := v.([]byte); ok && b == nil { // the driver's empty blob, which it would write as NULL
+			row[i] = []byte{}
+		}
+	}
+	return row, err
 }
 
 func list(names []string) string {
