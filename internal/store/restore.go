@@ -65,7 +65,7 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 		return report, schemas.Invalidf("the backup is the database itself").Try(
 			"name a file that cordelia backup wrote")
 	}
-	use, err := useAlone(target)
+	use, err := useAlone(target, "cordelia restore FILE")
 	if err != nil {
 		return report, err
 	}

@@ -70,7 +70,7 @@ func (f *file) open(o Options) error {
 	var err error
 	use := useShared
 	if o.Alone {
-		use = useAlone
+		use = func(path string) (*os.File, error) { return useAlone(path, "cordelia migrate") }
 	}
 	if f.use, err = use(f.path); err != nil {
 		return err

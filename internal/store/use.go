@@ -18,11 +18,12 @@ func useShared(path string) (*os.File, error) {
 		Try("repeat the call when that has finished"))
 }
 
-// useAlone makes sure that no other process uses the database at path.
-func useAlone(path string) (*os.File, error) {
+// useAlone makes sure that no other process uses the database at path; again is the command
+// to repeat when that is so.
+func useAlone(path, again string) (*os.File, error) {
 	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy,
 		"other cordelia processes use the database; nothing was changed").
-		Try("end the running agents' sessions and cordelia serve, then repeat the command"))
+		Try("end the running agents' sessions and cordelia serve, then repeat: %s", again))
 }
 
 func lockUse(path string, shared bool, refusal error) (*os.File, error) {
