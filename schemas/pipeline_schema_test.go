@@ -119,7 +119,7 @@ func TestPipelineSchemaFitsTheRecords(t *testing.T) {
 	}
 	got, err := os.ReadFile("pipeline" + schemaSuffix)
 	require.NoError(t, err)
-	require.Equal(t, want.String(), string(got))
+	require.Equal(t, want.String(), string(got), "run UPDATE_GOLDEN=1 go test ./schemas and read the change")
 }
 
 func TestACriterionMayBeAString(t *testing.T) {

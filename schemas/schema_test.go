@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,18 +14,13 @@ import (
 
 // object is the part of a JSON Schema these tests look at.
 type object struct {
-	ID         string            `json:"$id"`
-	Draft      string            `json:"$schema"`
-	Properties map[string]object `json:"properties"`
-	Required   []string          `json:"required"`
-	Enum       []string          `json:"enum"`
-	Const      any               `json:"const"`
-	Ref        string            `json:"$ref"`
-	Additional json.RawMessage   `json:"additionalProperties"`
-	AllOf      []struct {
-		If, Then object
-	} `json:"allOf"`
-	Defs map[string]json.RawMessage `json:"$defs"`
+	ID         string                     `json:"$id"`
+	Draft      string                     `json:"$schema"`
+	Properties map[string]object          `json:"properties"`
+	Required   []string                   `json:"required"`
+	Enum       []string                   `json:"enum"`
+	Additional json.RawMessage            `json:"additionalProperties"`
+	Defs       map[string]json.RawMessage `json:"$defs"`
 }
 
 func readSchema(t *testing.T, name string) object {
@@ -82,43 +78,65 @@ func TestRecordsFitTheirSchemas(t *testing.T) {
 	fits(t, parseSchema(t, readSchema(t, "events").Defs["queued"]), QueuedEvent{})
 }
 
-// Every event type has a schema for its payload, in the envelope and in the
-// queue, and it is that of the Go struct.
+// payloads is what each type of event carries.
+var payloads = map[EventType]any{
+	EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
+	EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
+	EventGroupInvitation:   GroupInvitation{},
+	EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{},
+	EventSwarmDisbanded:    SwarmDisbanded{},
+	EventTrustScoreChanged: TrustScoreChanged{}, EventAgentStatusChanged: AgentStatusChanged{},
+	EventWorkReady: WorkOffered{}, EventWorkDone: WorkChanged{}, EventWorkFailed: WorkChanged{},
+	EventWorkHeld: WorkChanged{}, EventWorkBlocked: WorkChanged{}, EventWorkCancelled: WorkChanged{},
+	EventTaskAccepted: TaskChanged{}, EventTaskAbandoned: TaskChanged{}, EventTaskAsks: TaskChanged{},
+	EventTaskHeld: TaskChanged{}, EventTaskReplanned: TaskChanged{}, EventTaskCancelled: TaskChanged{},
+	EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
+	EventRoleMessage: RoleMessage{}, EventRoleReported: RoleReported{},
+}
+
+// Every event type has a schema for its payload, which is that of the Go struct.
 func TestEveryEventHasASchema(t *testing.T) {
 	s := readSchema(t, "events")
-	payloads := map[EventType]any{
-		EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
-		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
-		EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{},
-		EventSwarmDisbanded:     SwarmDisbanded{},
-		EventTrustScoreChanged:  TrustScoreChanged{},
-		EventAgentStatusChanged: AgentStatusChanged{}, EventWorkReady: WorkOffered{},
-		EventWorkDone: WorkChanged{}, EventWorkFailed: WorkChanged{}, EventWorkHeld: WorkChanged{},
-		EventWorkBlocked: WorkChanged{}, EventWorkCancelled: WorkChanged{},
-		EventTaskAccepted: TaskChanged{}, EventTaskAbandoned: TaskChanged{}, EventTaskAsks: TaskChanged{},
-		EventTaskHeld:      TaskChanged{},
-		EventTaskReplanned: TaskChanged{}, EventTaskCancelled: TaskChanged{},
-		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
-		EventGroupInvitation: GroupInvitation{},
-		EventRoleMessage:     RoleMessage{}, EventRoleReported: RoleReported{},
-	}
-	var names []string
 	for _, e := range EventTypes() {
-		names = append(names, string(e))
-		require.Contains(t, payloads, e, "name the payload of %s here and add it to events.schema.json", e)
-		require.Contains(t, s.Defs, string(e))
-		fits(t, parseSchema(t, s.Defs[string(e)]), payloads[e])
+		payload, named := payloads[e]
+		require.True(t, named, "name the payload of %s in the list above this test", e)
+		shape, written := s.Defs[string(e)]
+		require.True(t, written, "write the shape of %s below $defs in events.schema.json", e)
+		fits(t, parseSchema(t, shape), payload)
 	}
-	require.Equal(t, names, parseSchema(t, s.Defs["type"]).Enum)
-	for key, envelope := range map[string]object{"type": s, "event": parseSchema(t, s.Defs["queued"])} {
-		var switched []string
-		for _, c := range envelope.AllOf {
-			e := c.If.Properties[key].Const.(string)
-			require.Equal(t, "#/$defs/"+e, c.Then.Properties["payload"].Ref)
-			switched = append(switched, e)
+}
+
+// The envelope and the queue of events choose the payload's schema by the type.
+func TestEventsChooseTheirPayload(t *testing.T) {
+	var names, inEnvelope, inQueue []string
+	for _, e := range EventTypes() {
+		choice := func(in, by string) string {
+			return strings.NewReplacer("TYPE", string(e), "BY", by, "\n", "\n"+in).Replace("\n" + `{
+  "if": {"properties": {"BY": {"const": "TYPE"}}},
+  "then": {"properties": {"payload": {"$ref": "#/$defs/TYPE"}}}
+}`)
 		}
-		require.Equal(t, names, switched)
+		names = append(names, "\n        \""+string(e)+"\"")
+		inEnvelope = append(inEnvelope, choice("    ", "type"))
+		inQueue = append(inQueue, choice("        ", "event"))
 	}
+	now, err := Schema("events")
+	require.NoError(t, err)
+	want := string(now)
+	for list, entries := range map[string][]string{"\n  \"allOf\": [": inEnvelope, "\n      \"allOf\": [": inQueue,
+		"\n      \"enum\": [": names} {
+		before, rest, found := strings.Cut(want, list)
+		require.True(t, found, "the schema has no list %q", list)
+		indent := list[:strings.Index(list, "\"")]
+		_, after, found := strings.Cut(rest, indent+"]")
+		require.True(t, found)
+		want = before + list + strings.Join(entries, ",") + indent + "]" + after
+	}
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		require.NoError(t, os.WriteFile("events.schema.json", []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(now), "run UPDATE_GOLDEN=1 go test ./schemas and read the change")
 }
 
 func TestEnumsFitTheirSchemas(t *testing.T) {

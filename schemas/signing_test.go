@@ -50,7 +50,7 @@ func TestSigningBytesGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got.String())
+	require.Equal(t, string(want), got.String(), "signed bytes of released versions stay: give the change a new label")
 }
 
 // An encoding that can be read back to exactly what went in is injective.

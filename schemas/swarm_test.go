@@ -33,5 +33,5 @@ func TestSwarmSchemaFitsTheManifest(t *testing.T) {
 	}
 	got, err := os.ReadFile("swarm" + schemaSuffix)
 	require.NoError(t, err)
-	require.Equal(t, want.String(), string(got))
+	require.Equal(t, want.String(), string(got), "run UPDATE_GOLDEN=1 go test ./schemas and read the change")
 }
