@@ -39,7 +39,7 @@ is kept on this machine, and sealed to its parent in the database.`,
 		cli.Command{
 			Op: "agent_list", Use: "show AGENT", Short: "Show one agent with its rights", Takes: []string{"agent"},
 			Example: "cordelia agent show researcher",
-			Hide:    []string{"status", "include_ended", "limit", "cursor"}, Show: cli.Shown(showAgent),
+			Only:    []string{}, Show: cli.Shown(showAgent),
 		}.Command(a),
 		cli.Command{
 			Op: "agent_capabilities", Use: "capabilities AGENT", Short: "Show or change an agent's rights",

@@ -24,14 +24,14 @@ func reviewCommand(a *cli.App) *cobra.Command {
 		cli.Command{
 			Op: "review_list", Use: "show ID…", Short: "Show something that waits, whole, with the difference it makes",
 			Takes: []string{"ids"},
-			Hide:  []string{"limit", "cursor"}, Example: "cordelia review show 1cd21f84", Show: cli.Shown(showReviewed),
+			Only:  []string{}, Example: "cordelia review show 1cd21f84", Show: cli.Shown(showReviewed),
 		}.Command(a),
 		approveCommand(a),
 		rejectCommand(a),
 		cli.Command{
 			Op: "reintegrate", Use: "return", Short: "Hand in what an autonomous agent brings back",
 			Fixed: map[string]any{"action": "submit"},
-			Hide:  []string{"nonce", "expires", "signature", "staging"}, Show: cli.Shown(showReturned),
+			Only:  []string{"session_count", "chain_hash", "memories"}, Show: cli.Shown(showReturned),
 			Long: `Hand in what an autonomous agent, whose key is on this machine, brings back: where
 its chain stands, and what is new. --memories is JSON, the name of a file with it,
 or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "source"}]`,
@@ -41,7 +41,7 @@ or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "sour
 			Op: "reintegrate", Use: "withdraw STAGING", Short: "Take back what an agent handed in and nobody decided",
 			Takes:   []string{"staging"},
 			Fixed:   map[string]any{"action": "withdraw"},
-			Hide:    []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
+			Only:    []string{},
 			Example: "cordelia review withdraw staging-9f86… --as rover", Show: cli.Shown(showReturned),
 		}.Command(a),
 	)

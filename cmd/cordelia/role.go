@@ -57,7 +57,7 @@ name of a file with it, or - for stdin. --delivery makes a repetition harmless.`
 		roleTestedCommand(a),
 		cli.Command{
 			Op: "role_draft", Use: "drafts", Short: "List the templates that roles propose; approve decides over one",
-			Hide: []string{"name", "template", "intent", "reasoning"}, Example: "cordelia role drafts",
+			Only: []string{"workspace"}, Example: "cordelia role drafts",
 			Show: cli.Shown(showDrafts),
 		}.Command(a),
 		roleApproveCommand(a),

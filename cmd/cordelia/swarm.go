@@ -13,8 +13,6 @@ import (
 )
 
 func swarmCommand(a *cli.App) *cobra.Command {
-	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture",
-		"dry_run"}
 	return cli.Group("swarm", "Agents that work together on one goal",
 		cli.Command{
 			Op: "swarm_create", Use: "create GOAL…",
@@ -37,12 +35,12 @@ func swarmCommand(a *cli.App) *cobra.Command {
 		}.Command(a),
 		cli.Command{
 			Op: "swarm_status", Use: "list", Short: "List the swarms you see, those that run first",
-			Hide:    []string{"swarm_id", "detail"},
+			Only:    []string{},
 			Example: "cordelia swarm list", Show: cli.Shown(showSwarms),
 		}.Command(a),
 		cli.Command{
 			Op: "swarm_create", Use: "resize SWARM", Short: "Let a swarm grow; agent deactivate makes it smaller",
-			Takes: []string{"add_to"}, Hide: rest,
+			Takes: []string{"add_to"}, Only: []string{"agents"},
 			Example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 \
     --agents '[{"slot": "researcher", "count": 2}]'`,
 			Show: cli.Shown(showSwarmMade),

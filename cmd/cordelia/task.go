@@ -47,7 +47,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		cli.Command{
 			Op: "task_status", Use: "show ID", Short: "Show a task as it stands, or an item with its result",
 			Takes: []string{"task_id"}, Or: "work_id",
-			Hide: []string{"group", "state", "limit", "cursor"}, Example: "cordelia task show 1cd21f84 --detail",
+			Only: []string{"detail", "wait_seconds"}, Example: "cordelia task show 1cd21f84 --detail",
 			Show: showTask,
 		}.Command(a),
 		taskWatchCommand(a),
@@ -63,9 +63,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		}.Command(a),
 		cli.Command{
 			Op: "task_submit", Use: "retry ID", Short: "Put a blocked item back into the queue",
-			Takes: []string{"retry"},
-			Hide: []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans",
-				"within_seconds", "hold", "task_id", "answers"},
+			Takes: []string{"retry"}, Only: []string{},
 			Example: "cordelia task retry 1cd21f84", Show: cli.Shown(showSubmitted),
 		}.Command(a),
 	)

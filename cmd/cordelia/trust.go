@@ -42,7 +42,7 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 		}.Command(a),
 		cli.Command{
 			Op: "agent_lifecycle", Use: "lift AGENT", Short: "Show again what quarantine hid", Takes: []string{"agent"},
-			Hide:  []string{"reason"},
+			Only:  []string{},
 			Fixed: map[string]any{"action": "lift"}, Example: "cordelia trust lift researcher",
 			Show: cli.Shown(showQuarantined),
 		}.Command(a),

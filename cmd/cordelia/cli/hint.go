@@ -73,7 +73,7 @@ func (s opCommand) takesAll(given map[string]json.RawMessage) bool {
 		}
 	}
 	for name := range given {
-		if slices.Contains(s.Hide, name) {
+		if s.hides(name) {
 			return false
 		}
 	}

@@ -28,6 +28,7 @@ type Command struct {
 	Fixed   map[string]any    // arguments the command stands for
 	Names   map[string]string // flags named otherwise than their argument
 	Hide    []string          // arguments that belong to other commands of the operation
+	Only    []string          // all that flags give; nil: what is left. A new argument does not reach such a command
 	Fill    func(in map[string]any)
 	Prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
 	Show    func(a *App, answer any) error
@@ -98,7 +99,7 @@ func (t Command) call(ctx context.Context, w *Acting, in map[string]any) (any, e
 
 // mustFit ends a program whose commands and catalogue have drifted apart.
 func (t Command) mustFit(known map[string]argument) {
-	mentioned := slices.Concat(t.Takes, t.Hide, SortedKeys(t.Fixed), SortedKeys(t.Names))
+	mentioned := slices.Concat(t.Takes, t.Hide, t.Only, SortedKeys(t.Fixed), SortedKeys(t.Names))
 	if t.Or != "" {
 		mentioned = append(mentioned, t.Or)
 	}
@@ -123,12 +124,19 @@ func (t Command) answer(a *App, answer any) error {
 
 // free reports whether an argument is left to a flag.
 func (t Command) free(name string) bool {
+	return name != "as" && !t.takes(name) && !t.hides(name)
+}
+
+// takes reports whether a word gives an argument, or the command stands for it.
+func (t Command) takes(name string) bool {
 	_, fixed := t.Fixed[name]
-	for _, taken := range slices.Concat(t.Takes, t.Hide) {
-		fixed = fixed || strings.TrimSuffix(taken, "?") == name
-	}
-	fixed = fixed || name == t.Or
-	return !fixed && name != "as"
+	return fixed || name == t.Or || slices.Contains(t.Takes, name) || slices.Contains(t.Takes, name+"?")
+}
+
+// hides reports whether an argument belongs to other commands of the operation.
+func (t Command) hides(name string) bool {
+	common := name == "as" || name == "idempotency_key"
+	return slices.Contains(t.Hide, name) || t.Only != nil && !common && !t.takes(name) && !slices.Contains(t.Only, name)
 }
 
 func (t Command) flagName(arg string) string {
