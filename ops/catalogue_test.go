@@ -31,12 +31,12 @@ func TestTokenBudget(t *testing.T) {
 		require.LessOrEqual(t, len(o.Description), 600, o.Name)
 	}
 	require.LessOrEqual(t, descriptions/len(Catalogue()), 200, "average description")
-	require.LessOrEqual(t, full, 8500, "the lead's list")
+	require.LessOrEqual(t, full, 8500, "the lead's list is too long: shorten descriptions")
 	worker := 0
 	for _, name := range workerTools(t) {
 		worker += tokens(t, Find(name))
 	}
-	require.LessOrEqual(t, worker, 2000, "a worker's list")
+	require.LessOrEqual(t, worker, 2000, "a worker's list is too long: shorten what its tools say of themselves")
 	golden(t, filepath.Join("..", "docs", "clients.md"), between, bill(t, full, worker))
 }
 
@@ -82,7 +82,7 @@ func golden(t *testing.T, path string, place func(file, content string) string, 
 	update := os.Getenv("UPDATE_GOLDEN") == "1"
 	old, err := os.ReadFile(path)
 	if !update {
-		require.NoError(t, err, "run UPDATE_GOLDEN=1 go test ./...")
+		require.NoError(t, err, "run UPDATE_GOLDEN=1 go test ./ops")
 	}
 	want := place(string(old), content)
 	if update && want != string(old) {
@@ -91,7 +91,7 @@ func golden(t *testing.T, path string, place func(file, content string) string, 
 		return
 	}
 	if want != string(old) {
-		t.Errorf("%s is out of date: run UPDATE_GOLDEN=1 go test ./... and read the change", path)
+		t.Errorf("%s is out of date: run UPDATE_GOLDEN=1 go test ./ops and read the change", path)
 	}
 }
 

@@ -58,10 +58,19 @@ type Operation struct {
 	keeping *keeping // nil: its calls never become pending
 }
 
-// Define makes an operation from its spec and handler. In and Out are structs
-// with json tags; fields without omitempty are required; `jsonschema:"…"`
-// describes a field and `enum:"a,b"` closes it. The common arguments as and, on
-// mutating operations, idempotency_key are added.
+// Define makes an operation from its spec and handler. In and Out are structs with json tags;
+// fields without omitempty are required. These tags say more of a field:
+//
+//	jsonschema:"…"      describes it, for models
+//	enum:"a,b"          closes it
+//	also:"id,name"      other names that models give it, which are taken for it
+//	ref:"task"          it names a thing by an id, which may be given shortened
+//	text:"event"        an object, of which a mere string gives this member
+//	free:"lines"        free words: a list of lines is taken, too ("json": any value)
+//	like:"item"         an object whose members are published in words; patch:"true": null deletes
+//	any:"true"          any JSON value
+//
+// The common arguments as and, on mutating operations, idempotency_key are added.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	o := &Operation{Spec: s, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out]()}
 	o.schemas = sync.OnceValues(o.compile)

@@ -133,8 +133,8 @@ func TestScopingMatrix(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	require.NoError(t, err, "rewrite it with UPDATE_GOLDEN=1")
-	require.Equal(t, string(want), got)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "run UPDATE_GOLDEN=1 go test ./trust and read the change")
 }
 
 // A verdict that moves the tier moves the rights with it, at once and in every

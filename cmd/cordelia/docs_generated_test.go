@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,8 @@ func generated(t *testing.T, page, mark, content string) {
 		require.NoError(t, os.WriteFile(path, []byte(before+begin+content+end+after), 0o644))
 		return
 	}
-	require.Equal(t, content, have, "%s is out of date: make golden, and read the change", path)
+	require.Equal(t, content, have, "%s is out of date: run UPDATE_GOLDEN=1 go test ./cmd/cordelia and read the change",
+		path)
 }
 
 // setting is a key of config.json.
@@ -206,5 +208,31 @@ func TestLimitsInDocs(t *testing.T) {
 		fmt.Sprintf("| %d, of %d memories or %d KiB each;", review.MaxOpen, review.MaxMemories, review.MaxBytes>>10),
 	} {
 		require.Contains(t, string(raw), want)
+	}
+	tasks, err := os.ReadFile(filepath.Join("..", "..", "docs", "tasks.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(tasks), fmt.Sprintf("A claim lasts\n%d minutes unless", work.DefaultLease/time.Minute))
+}
+
+// The page about searches names every reason that a hit may give, and files that there are.
+func TestReasonsOfHitsInDocs(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "search.md"))
+	require.NoError(t, err)
+	memoryDir := filepath.Join("..", "..", "memory")
+	code, err := filepath.Glob(filepath.Join(memoryDir, "rank", "*.go"))
+	require.NoError(t, err)
+	reason := regexp.MustCompile(`(?:Because\(|doubts, |nextToMatch += |provedInaccurate += )"([^"]+)"`)
+	found := 0
+	for _, file := range append(code, filepath.Join(memoryDir, "search_meaning.go")) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range reason.FindAllStringSubmatch(string(text), -1) {
+			found++
+			require.Contains(t, string(page), strings.TrimSpace(m[1]), file)
+		}
+	}
+	require.GreaterOrEqual(t, found, 9, "reasons are written otherwise now")
+	for _, m := range regexp.MustCompile("`(?:memory/)?([a-z_/]+\\.go)`").FindAllStringSubmatch(string(page), -1) {
+		require.FileExists(t, filepath.Join(memoryDir, m[1]))
 	}
 }
