@@ -20,8 +20,8 @@ const maxLessons = 10
 // RememberedLesson is a lesson, and what the node knows of its words.
 type RememberedLesson struct {
 	schemas.MemoryEntry
-	Binding  bool // it may bind a plan
-	Released bool // by a person
+	Vouched  bool // its words are the node's, and no person took them back; or a person released them
+	Released bool // by a person: it may forbid
 }
 
 // RecallLessons finds the lessons of a task's place by the words of its intent, as
@@ -61,7 +61,7 @@ func RecallLessons(g access.Grant, scope LessonScope, intent string, limit int) 
 }
 
 // StandingLessons gives those of lessons of a task's place, by their ids, that are still
-// there and may bind a plan.
+// there and released by a person.
 func StandingLessons(g access.Grant, scope LessonScope, ids []schemas.ItemID) (standing []schemas.ItemID, err error) {
 	if !g.IsNode() || g.Tx() == nil {
 		return nil, access.ErrNoGrant
@@ -72,7 +72,7 @@ func StandingLessons(g access.Grant, scope LessonScope, ids []schemas.ItemID) (s
 	}
 	list, err := readLessons(g, see, ids)
 	for _, l := range list {
-		if l.Binding {
+		if l.Released {
 			standing = append(standing, schemas.ItemID(l.EntryID))
 		}
 	}
@@ -107,9 +107,9 @@ type vouch struct {
 	released sql.NullInt64 // a person's last word about these words
 }
 
-// binding reports whether a lesson may forbid or prefer: by a person's last word
-// about its words, else because they are what the node wrote (INV-LESSON).
-func (v vouch) binding() bool {
+// counts reports whether a plan is shown a lesson: by a person's last word about its
+// words, else because they are what the node wrote (INV-LESSON).
+func (v vouch) counts() bool {
 	if v.released.Valid {
 		return v.released.Int64 != 0
 	}
@@ -140,7 +140,7 @@ func readLessons(g access.Grant, see readScope, ids []schemas.ItemID) ([]Remembe
 		if err != nil {
 			return nil, err
 		}
-		l.Binding, l.Released = vouches[at].binding(), vouches[at].released.Int64 != 0
+		l.Vouched, l.Released = vouches[at].counts(), vouches[at].released.Int64 != 0
 		out = append(out, l)
 	}
 	return out, nil
@@ -182,12 +182,12 @@ func (l RememberedLesson) approaches() []string {
 }
 
 // perApproach is of how many tasks lessons about one approach are looked at: two that
-// failed bind, and one that worked since lifts that.
+// failed advise against it, and one that worked since lifts that.
 const perApproach = 2
 
-// newestFirst puts the binding ones first, and of either sort those last that say
-// nothing of an approach that newer ones of two tasks do not, so that no number of old
-// lessons pushes out the newest. Otherwise the order stays.
+// newestFirst puts first what a person released, then what counts, and of either sort those
+// last that say nothing of an approach that newer ones of two tasks do not, so that no number
+// of old lessons pushes out the newest. Otherwise the order stays.
 func newestFirst(list []RememberedLesson) []RememberedLesson {
 	byAge := make([]int, len(list))
 	for i := range byAge {
@@ -197,7 +197,7 @@ func newestFirst(list []RememberedLesson) []RememberedLesson {
 	tasks := map[bool]map[string][]string{true: {}, false: {}} // that spoke about an approach
 	fresh := make([]bool, len(list))
 	for _, i := range byAge {
-		l, known := list[i], tasks[list[i].Binding]
+		l, known := list[i], tasks[list[i].Vouched]
 		for _, approach := range l.approaches() {
 			if len(known[approach]) < perApproach && !slices.Contains(known[approach], l.TaskID) {
 				fresh[i] = true
@@ -206,9 +206,9 @@ func newestFirst(list []RememberedLesson) []RememberedLesson {
 		}
 	}
 	var ordered []RememberedLesson
-	for _, want := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+	for _, want := range [][3]bool{{true, true, true}, {true, true}, {false, true, true}, {false, true}, {2: true}, {}} {
 		for i, l := range list {
-			if want == [2]bool{l.Binding, fresh[i]} {
+			if want == [3]bool{l.Released, l.Vouched, fresh[i]} {
 				ordered = append(ordered, l)
 			}
 		}

@@ -67,7 +67,7 @@ func TestLessonsComeBackAsTheyWere(t *testing.T) {
 						l = one
 					}
 				}
-				require.True(t, l.Binding)
+				require.True(t, l.Vouched)
 				require.NotEmpty(t, l.Timestamp)
 				e.Timestamp = l.Timestamp
 				require.Equal(t, e, l.MemoryEntry)
@@ -119,7 +119,7 @@ func TestAgentsForgeNoBindingLesson_INV_LESSON(t *testing.T) {
 	}
 	binds := func(n *warmNode, tool string) bool {
 		for _, l := range n.recall(scope, intent) {
-			if l.Binding && strings.Contains(strings.Join(l.Content.Avoid, " "), tool) {
+			if l.Vouched && strings.Contains(strings.Join(l.Content.Avoid, " "), tool) {
 				return true
 			}
 		}
@@ -222,10 +222,10 @@ func TestAPersonWithdrawsALesson(t *testing.T) {
 	require.Empty(t, n.search(ada, "logrotate").Hits)
 	release(true)
 	require.Len(t, n.recall(scope, "trim the logs"), 1)
-	require.True(t, n.recall(scope, "trim the logs")[0].Binding)
+	require.True(t, n.recall(scope, "trim the logs")[0].Vouched)
 
 	n.sql(`UPDATE items SET content_hash = x'07' WHERE id = ?`, e.EntryID)
-	require.False(t, n.recall(scope, "trim the logs")[0].Binding, "neither word was about this")
+	require.False(t, n.recall(scope, "trim the logs")[0].Vouched, "neither word was about this")
 }
 
 // However many lessons there are about a tool, the newest is among those recalled.

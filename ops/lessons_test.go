@@ -104,7 +104,8 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 	alone, mate := h.ringer("alone"), h.ringer("mate")
 	group := memory.LessonScope{Owner: alone.Entity, Group: "crew"}
 	h.learns(group)
-	first := h.learns(group) // the second of two tasks that failed alike: together they bind
+	first := h.learns(group)
+	require.NoError(t, h.node.Release(t.Context(), h.person(), schemas.ItemID(first), 1, true)) // it binds
 	copied := h.must(h.lead, "memory_share", map[string]any{"id": first, "group": "other"})["id"].(string)
 	own := h.learns(memory.LessonScope{Owner: alone.Entity})
 	h.must(alone, "memory_write_warm", map[string]any{"id": own, "type": "learning",

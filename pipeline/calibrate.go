@@ -15,19 +15,19 @@ import (
 // maxEntries is how many memory entries calibration looks at.
 const maxEntries = 10
 
-// How lessons bind. A lesson weighs 1 when it is new and half of that after each half-life.
+// What failures weigh. A lesson weighs 1 when it is new and half of that after each half-life.
 const (
-	halfLife      = 30 * 24 * time.Hour
-	bindingTasks  = 2   // tasks that failed with the same approach
-	bindingWeight = 1.0 // of those tasks together
-	worthSaying   = 0.1 // below it a failure is no evidence any more
+	halfLife    = 30 * 24 * time.Hour
+	alikeTasks  = 2   // tasks that failed with the same approach
+	alikeWeight = 1.0 // of those tasks together
+	worthSaying = 0.1 // below it a failure is no evidence any more
 )
 
 // Remembered is a memory entry, and what the node knows of it.
 type Remembered struct {
 	schemas.MemoryEntry
-	Binding  bool // a person released it, or it comes from the verdicts of its own task, as the node recorded
-	Released bool // a person released it
+	Vouched  bool // a person released it, or it comes from the verdicts of its own task, as the node recorded
+	Released bool // a person released it: it may forbid
 }
 
 // ConstraintKind is how a constraint binds.
@@ -35,19 +35,19 @@ type ConstraintKind string
 
 // The kinds.
 const (
-	MustNot      ConstraintKind = "MUST NOT"
-	ShouldPrefer ConstraintKind = "SHOULD PREFER"
+	MustNot      ConstraintKind = "MUST NOT"      // a person released the lesson
+	ShouldAvoid  ConstraintKind = "SHOULD AVOID"  // two tasks failed alike
+	ShouldPrefer ConstraintKind = "SHOULD PREFER" // one task failed, or it worked
 )
 
 // Constraint is what memory says about an approach, and which lessons say it.
 type Constraint struct {
 	Kind     ConstraintKind
-	Approach string   // tool:input; for what a plan should prefer also a tool; "" = what stood in the way
-	Against  bool     `json:",omitempty"` // it should prefer another approach
-	Intent   string   // it was learnt on
-	Lesson   string   //
-	Source   string   // entry id of the newest lesson
-	Rests    []string `json:",omitempty"` // a MUST NOT: all lessons it needs; without one of them it falls
+	Approach string // tool:input; for what a plan should prefer also a tool; "" = what stood in the way
+	Against  bool   `json:",omitempty"` // it should prefer another approach
+	Intent   string // it was learnt on
+	Lesson   string
+	Source   string // entry id of the newest lesson
 }
 
 // String is the constraint as a planner reads it. Words of memory are quoted: they
@@ -63,9 +63,10 @@ func (c Constraint) Rule() string {
 		return fmt.Sprintf("%s to look first whether what stood in the way still does", c.Kind)
 	case c.Against:
 		return fmt.Sprintf("%s another approach than %s, which failed once", c.Kind, inWords(c.Approach))
-	}
-	if c.Kind == MustNot {
+	case c.Kind == MustNot:
 		return fmt.Sprintf("%s use %s", c.Kind, inWords(c.Approach))
+	case c.Kind == ShouldAvoid:
+		return fmt.Sprintf("%s %s, which failed in two tasks", c.Kind, inWords(c.Approach))
 	}
 	return fmt.Sprintf("%s %s", c.Kind, inWords(c.Approach))
 }
@@ -79,16 +80,25 @@ func inWords(approach string) string {
 	return fmt.Sprintf("tool %s on %s", tool, quote(input))
 }
 
+// Discourages reports advice against an approach.
+func (c Constraint) Discourages() bool { return c.Against || c.Kind == ShouldAvoid }
+
+// Release says how a person makes binding what discourages an approach.
+func (c Constraint) Release() string {
+	return fmt.Sprintf("forbid plans like this to use %s, which failed before, too: cordelia memory read %s, then "+
+		"cordelia memory release %[2]s --if-version 1", inWords(c.Approach), c.Source)
+}
+
 // Removal says how a lesson is removed, over MCP and at the terminal.
 func Removal(entry string) string {
 	return fmt.Sprintf("memory_delete_warm {\"id\": %q} or cordelia memory delete %s removes it", entry, entry)
 }
 
 // Calibrate derives constraints from memory entries at a time (pipeline v0.6, steps 1–3),
-// of the ten newest that share a word with the intent. An approach that failed logically
-// in two tasks on closely matching intents, or whose lesson a person released, is a MUST
-// NOT on such an intent; one that failed once, or that worked, on such an intent is a SHOULD
-// PREFER. What worked lifts what failed before it, and failures lose half their weight in 30 days.
+// of the ten newest that share a word with the intent. On an intent that matches closely an
+// approach is a MUST NOT if a person released its lesson, a SHOULD AVOID if it failed
+// logically in two tasks, and a SHOULD PREFER if it failed once, or worked.
+// What worked lifts what failed before it, and failures lose half their weight in 30 days.
 // A constraint names tools of the task only. A lesson that names a bare tool forbids
 // nothing.
 func Calibrate(intent string, entries []Remembered, tools []string, now time.Time) []Constraint {
@@ -100,7 +110,7 @@ func Calibrate(intent string, entries []Remembered, tools []string, now time.Tim
 	for _, e := range entries {
 		about := terms(strings.Join(append([]string{e.Content.Intent, e.Content.Lesson}, e.Tags...), " "))
 		at, err := time.Parse(time.RFC3339, e.Timestamp)
-		if n := common(words, about); n > 0 && err == nil && e.Binding {
+		if n := common(words, about); n > 0 && err == nil && e.Vouched {
 			near = append(near, lesson{e, at, weightOf(now.Sub(at)), n,
 				alike(missing(words, usual), missing(informative(e.Content.Intent), usual))})
 		}
@@ -196,39 +206,30 @@ func (l lesson) constraint(kind ConstraintKind, approach string) Constraint {
 
 // about is what lessons, the newest first, say of an approach.
 func about(key string, near []lesson) (Constraint, bool) {
-	var failures, binding []lesson
+	if at := slices.IndexFunc(near, func(l lesson) bool { return l.forbids(key) }); at >= 0 {
+		return near[at].constraint(MustNot, key), true
+	}
+	var failed []lesson // of each task the newest
+	sum := 0.0
 	for _, l := range near {
 		if !slices.Contains(l.approaches(), key) {
 			continue
 		}
-		if l.Type == schemas.Episodic { // what is older is lifted, but for a person's word
-			if len(failures) == 0 && !slices.ContainsFunc(near, func(l lesson) bool { return l.forbids(key) }) {
+		if l.Type == schemas.Episodic { // what is older is lifted
+			if len(failed) == 0 {
 				return l.constraint(ShouldPrefer, key), true
 			}
 			break
 		}
-		failures = append(failures, l)
-		if l.alike && !slices.ContainsFunc(binding, func(b lesson) bool { return b.TaskID == l.TaskID }) {
-			binding = append(binding, l)
+		if l.alike && !slices.ContainsFunc(failed, func(f lesson) bool { return f.TaskID == l.TaskID }) {
+			failed, sum = append(failed, l), sum+l.weight
 		}
 	}
-	if at := slices.IndexFunc(near, func(l lesson) bool { return l.forbids(key) }); at >= 0 {
-		c := near[at].constraint(MustNot, key)
-		c.Rests = []string{c.Source}
-		return c, true
-	}
-	sum := 0.0
-	for i, l := range binding {
-		if sum += l.weight; i+1 >= bindingTasks && atLeast(sum, bindingWeight) {
-			c := binding[0].constraint(MustNot, key)
-			for _, b := range binding[:i+1] {
-				c.Rests = append(c.Rests, b.EntryID)
-			}
-			return c, true
-		}
-	}
-	if len(failures) > 0 && atLeast(failures[0].weight, worthSaying) {
-		c := failures[0].constraint(ShouldPrefer, key)
+	switch {
+	case len(failed) >= alikeTasks && atLeast(sum, alikeWeight):
+		return failed[0].constraint(ShouldAvoid, key), true
+	case len(failed) > 0 && atLeast(failed[0].weight, worthSaying):
+		c := failed[0].constraint(ShouldPrefer, key)
 		c.Against = true
 		return c, true
 	}

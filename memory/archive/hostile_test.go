@@ -158,7 +158,7 @@ func TestImportedLessonsDoNotBind_INV_LESSON(t *testing.T) {
 			require.NoError(t, err)
 			found := recall()
 			for _, l := range found {
-				require.False(t, l.Binding)
+				require.False(t, l.Vouched)
 			}
 			require.Equal(t, who == russell, len(found) > 0, "without a known signature it is no lesson")
 			require.Len(t, home.search(who, "logrotate").Hits, 1)
@@ -171,7 +171,7 @@ func TestImportedLessonsDoNotBind_INV_LESSON(t *testing.T) {
 			require.NoError(t, err)
 			found = recall()
 			require.Len(t, found, 1)
-			require.True(t, found[0].Binding, "a person validated it")
+			require.True(t, found[0].Vouched, "a person validated it")
 		})
 	}
 }

@@ -19,7 +19,7 @@ func (u *taskTx) recall() ([]pipeline.Constraint, error) {
 	var entries []pipeline.Remembered
 	for _, l := range lessons {
 		if l.TaskID != u.t.id {
-			entries = append(entries, pipeline.Remembered{MemoryEntry: l.MemoryEntry, Binding: l.Binding,
+			entries = append(entries, pipeline.Remembered{MemoryEntry: l.MemoryEntry, Vouched: l.Vouched,
 				Released: l.Released})
 		}
 	}
@@ -50,25 +50,36 @@ func (u *taskTx) calibrate(all []round) ([]pipeline.Constraint, error) {
 	return known, u.constrain(schemas.Planner, known)
 }
 
-// standing drops the MUST NOTs of which a lesson was taken away since, or is from before
-// lessons named approaches.
+// failedAgain says of the approaches that failed in this task, as they did in one before, how a
+// person makes that binding: lessons alone only advise.
+func (u *taskTx) failedAgain() (moves []string, err error) {
+	now, err := u.recall()
+	for _, c := range now {
+		if c.Discourages() && slices.Contains(u.t.trail.Taught, c.Approach) {
+			moves = append(moves, c.Release())
+		}
+	}
+	return moves, err
+}
+
+// standing drops the MUST NOTs whose lesson was taken away since, or is not released by a
+// person: also of tasks that began when two failed tasks were enough.
 func (u *taskTx) standing(constraints []pipeline.Constraint) ([]pipeline.Constraint, error) {
 	var lessons []schemas.ItemID
 	for _, c := range constraints {
-		for _, id := range c.Rests {
-			lessons = append(lessons, schemas.ItemID(id))
+		if c.Kind == pipeline.MustNot {
+			lessons = append(lessons, schemas.ItemID(c.Source))
 		}
 	}
-	var there []schemas.ItemID
-	if len(lessons) > 0 {
-		var err error
-		if there, err = memory.StandingLessons(u.g, u.t.scope(), lessons); err != nil {
-			return nil, fmt.Errorf("recall: %w", err)
-		}
+	if len(lessons) == 0 {
+		return slices.Clone(constraints), nil
+	}
+	there, err := memory.StandingLessons(u.g, u.t.scope(), lessons)
+	if err != nil {
+		return nil, fmt.Errorf("recall: %w", err)
 	}
 	return slices.DeleteFunc(slices.Clone(constraints), func(c pipeline.Constraint) bool {
-		return c.Kind == pipeline.MustNot && (len(c.Rests) == 0 ||
-			slices.ContainsFunc(c.Rests, func(id string) bool { return !slices.Contains(there, schemas.ItemID(id)) }))
+		return c.Kind == pipeline.MustNot && !slices.Contains(there, schemas.ItemID(c.Source))
 	}), nil
 }
 

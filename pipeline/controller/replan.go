@@ -153,6 +153,11 @@ func (u *taskTx) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome,
 	for i := range f.Tried {
 		f.Tried[i] = schemas.Shorten(f.Tried[i], shortPlan)
 	}
+	again, err := u.failedAgain()
+	if err != nil {
+		return err
+	}
+	f.NextMoves = append(f.NextMoves, again...)
 	return u.finish(schemas.TaskGiveUp, f, schemas.GradientSolver, "")
 }
 

@@ -289,5 +289,5 @@ func (m *memories) teach(e schemas.MemoryEntry) {
 	e.EntryID, e.TaskID, e.Timestamp = fmt.Sprintf("%s entry %d", m.task, len(m.learnt)), m.task,
 		m.now.Add(time.Duration(len(m.learnt))*time.Second).Format(time.RFC3339)
 	e.Content.Intent = m.intent
-	m.learnt = append(m.learnt, pipeline.Remembered{MemoryEntry: e, Binding: true})
+	m.learnt = append(m.learnt, pipeline.Remembered{MemoryEntry: e, Vouched: true})
 }
