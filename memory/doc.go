@@ -45,7 +45,7 @@
 //     does so with what a person wrote or released, and with what took the place of that.
 //   - INV-LESSON: a lesson counts for a plan while its words are those the node wrote from
 //     the verdicts of a task, or if a person released them; no tool writes such words. It
-//     forbids an approach with one of another task, or by a person's release, and never alone.
+//     forbids an approach by a person's release alone.
 //   - INV-WITHHELD: while an agent, or the one in whose session it is a sub-agent, holds
 //     a lease of R1, R3 or R4a, no answer gives it the words of a lesson, or is shorter for one.
 //   - INV-HIDDEN: what a quarantined agent and those below it wrote, and what was derived
