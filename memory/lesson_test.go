@@ -274,7 +274,7 @@ func TestTwoTasksOfAnApproachAreRecalled(t *testing.T) {
 	require.False(t, ids[pair[0]])
 }
 
-// A lesson stands while it is there, and its words are the node's or a person's.
+// A lesson that a person released stands while it is there and released.
 func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 	n := newLessonNode(t)
 	scope := LessonScope{Owner: ada}
@@ -288,6 +288,12 @@ func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 		}))
 		return list
 	}
+	release := func(released bool) {
+		require.NoError(t, n.do(russell, access.Write,
+			func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, released) }))
+	}
+	require.Empty(t, stands(scope), "the node's word alone forbids nothing")
+	release(true)
 	require.Len(t, stands(scope), 1)
 	require.Empty(t, stands(LessonScope{Owner: bob}), "of another place")
 	remove := func(how Deletion) {
@@ -300,12 +306,10 @@ func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 	require.Empty(t, stands(scope))
 	remove(Undo)
 	require.Len(t, stands(scope), 1)
-	require.NoError(t, n.do(russell, access.Write,
-		func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, false) }))
+	release(false)
 	require.Empty(t, stands(scope), "held back by the person")
 	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error {
-		_,
-			err := StandingLessons(g, scope, nil)
+		_, err := StandingLessons(g, scope, nil)
 		return err
 	}), access.ErrNoGrant)
 }

@@ -18,14 +18,11 @@ import (
 // schema to answer in, and an example that fits it.
 func TestBriefsAreComplete(t *testing.T) {
 	n := newNode(t)
-	for range 2 { // their lessons bind the task below
-		n.failTask("ship the release", "make all")
-	}
+	n.failTask("ship the release", "make all") // its lesson binds the task below
+	n.release(n.naming("make all")[0], true)
 	n.submit(lead, Request{Request: "Ship the release", Group: "team", Tools: []string{"bash", "write"},
 		Budget: 10 * time.Minute, Replans: 5})
-	source := "(memory " + one[string](n,
-		`SELECT i.id FROM lessons l JOIN items i ON i.n = l.item WHERE i.data LIKE '%bash:make all%'
-			ORDER BY l.item DESC LIMIT 1`) + ")"
+	source := "(memory " + n.naming("make all")[0] + ")"
 	for _, tt := range []struct {
 		role     schemas.PipelineRole
 		who      schemas.EntityID
