@@ -224,8 +224,11 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 		return before, nil
 	}
 	epoch, err := Epoch(tx)
-	if err != nil || epoch == before.epoch {
+	if err != nil {
 		return before, err
+	}
+	if epoch == before.epoch {
+		return before, nil
 	}
 	now, err := a.decide(tx, p, op)
 	var lost *schemas.Error

@@ -125,7 +125,7 @@ var proofs = map[string][]promise{
 			"TestIndependentWordsHaveALimit", "TestWeights")},
 		{"At most two predictions", list("TestTwoPredictionsADayCount",
 			"TestPredictionsAboutOwnFilesWeighHalf")},
-		{"A lesson that two failed tasks", list("TestTwoCloseFailuresBind_INV_LESSON",
+		{"A lesson advises the planners", list("TestAPersonMakesALessonBind_INV_LESSON",
 			"TestOneFailedTaskForbidsNothing_INV_LESSON", "TestSuccessLiftsALesson_INV_LESSON",
 			"TestAPersonWithdrawsALesson")},
 		{"While an agent holds R1", list("TestNoToolGivesLessons_INV_WITHHELD",

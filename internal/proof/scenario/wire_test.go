@@ -155,8 +155,10 @@ var spaces = regexp.MustCompile(`\s+`)
 func (w *wire) note(texts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.exchanges++
-	w.asked[strings.TrimSpace(spaces.ReplaceAllString(strings.Join(texts, " ; "), " "))]++
+	text := strings.TrimSpace(spaces.ReplaceAllString(strings.Join(texts, " ; "), " "))
+	if w.asked[text]++; text != "ROLLBACK" && !strings.HasPrefix(text, "NOTIFY") { // which no call waits for
+		w.exchanges++
+	}
 }
 
 // reset begins to count anew.
