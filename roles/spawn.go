@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -35,7 +35,16 @@ type Spawned struct {
 // Limits of a template's parameters: they end in a prompt. Bytes.
 const maxParam = 60
 
-var paramValue = regexp.MustCompile(`^[\pL\pN][\pL\pN .,&+/_-]*$`)
+// plainWords reports whether a parameter begins with a letter or digit and holds nothing but these
+// and the marks that names have.
+func plainWords(v string) bool {
+	for at, r := range v {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && (at == 0 || !strings.ContainsRune(" .,&+/_-", r)) {
+			return false
+		}
+	}
+	return v != ""
+}
 
 // Spawn makes a child of a role, which is the actor or stands below it. Errors: CodeDenied
 // for a role that the template does not name, CodeInvalid for wrong parameters, CodeConflict
@@ -129,7 +138,7 @@ func checkParams(known []string, given map[string]string) error {
 		switch v, ok := given[name]; {
 		case !ok:
 			say(name, "is missing")
-		case len(v) > maxParam || !paramValue.MatchString(v):
+		case len(v) > maxParam || !plainWords(v):
 			say(name, "must be 1–%d bytes of letters, digits and . , & + / _ -", maxParam)
 		}
 	}
