@@ -69,7 +69,7 @@ func (g Grant) Hold(id string, during time.Duration) error {
 
 // KeepHold lets what was taken under the name id last until a later time, UTC µs.
 func KeepHold(tx *store.Tx, id string, until int64) error {
-	if _, err := tx.Exec(keepSlots, until+slotSlack.Microseconds(), id); err != nil {
+	if err := tx.Send(keepSlots, until+slotSlack.Microseconds(), id); err != nil {
 		return fmt.Errorf("keep slots: %w", err)
 	}
 	return nil
@@ -80,7 +80,7 @@ func (g Grant) DropHold(id string) error {
 	if g.Tx() == nil {
 		return ErrNoGrant
 	}
-	if _, err := g.g.tx.Exec(deleteHold, id); err != nil {
+	if err := g.g.tx.Send(deleteHold, id); err != nil {
 		return fmt.Errorf("give slots: %w", err)
 	}
 	return nil

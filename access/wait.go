@@ -65,7 +65,7 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 	if len(agents) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(dropSlots, store.List(ids), tx.Micros()); err != nil {
+	if err := tx.Send(dropSlots, store.List(ids), tx.Micros()); err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}
 	used, err := usedSlots(tx, ids)
@@ -85,7 +85,7 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 			return allBusy(e)
 		}
 	}
-	if _, err := tx.Exec(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
+	if err := tx.Send(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
 		(s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}

@@ -106,7 +106,7 @@ func record(tx *store.Tx, e Entry) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(insertAudit, l.Seq, l.At, l.Actor, string(via), l.Action, l.Target, l.Decision, detailHash,
+	if err := tx.Send(insertAudit, l.Seq, l.At, l.Actor, string(via), l.Action, l.Target, l.Decision, detailHash,
 		sum); err != nil {
 		return err
 	}
@@ -114,8 +114,7 @@ func record(tx *store.Tx, e Entry) error {
 	if e.Detail == nil {
 		return nil
 	}
-	_, err = tx.Exec(insertDetail, l.Seq, salt, string(detail))
-	return err
+	return tx.Send(insertDetail, l.Seq, salt, string(detail))
 }
 
 // valid makes s what its JSON says: encoding replaces bytes that are not UTF-8,

@@ -59,16 +59,15 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 	if len(payload) > maxPayload || len(metadata) > maxPayload {
 		return fmt.Errorf("append event: %s with a payload of %d bytes", e.Type, max(len(payload), len(metadata)))
 	}
-	var seq int64
-	if err := tx.QueryRow(nextSeq, stream).Scan(&seq); err != nil {
+	if err := tx.Send(nextSeq, stream); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}
-	if _, err := tx.Exec(insertEvent, stream, seq, schemas.NewID(), e.Type, e.Source,
+	if err := tx.Send(insertEvent, stream, schemas.NewID(), e.Type, e.Source,
 		string(stream[2:]), string(payload), string(metadata), tx.Micros()); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}
-	if _, ok := stream.Group(); ok && seq%ownRun == 0 {
-		if _, err := tx.Exec(passOwn, e.Source, stream, seq, ownRun); err != nil {
+	if _, ok := stream.Group(); ok {
+		if err := tx.Send(passOwn, e.Source, stream, ownRun); err != nil {
 			return fmt.Errorf("append event: %w", err)
 		}
 	}

@@ -2,9 +2,10 @@ package events
 
 const (
 	nextSeq = `INSERT INTO streams(name, head) VALUES (?, 1)
-		ON CONFLICT(name) DO UPDATE SET head = streams.head + 1 RETURNING head`
+		ON CONFLICT(name) DO UPDATE SET head = streams.head + 1`
+	// insertEvent writes the event at the head of the stream ?1.
 	insertEvent = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		SELECT ?1, s.head, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM streams s WHERE s.name = ?1`
 
 	// selectHeads gives how far each of a JSON list of streams goes.
 	selectHeads = `SELECT j.value, coalesce(s.head, 0) FROM json_each(?) j LEFT JOIN streams s ON s.name = j.value`
@@ -31,9 +32,12 @@ const (
 	moveCursor = `INSERT INTO cursors(entity_id, stream, seq)
 		SELECT ?1, s.name, CASE WHEN s.head < ?3 THEN s.head ELSE ?3 END FROM streams s WHERE s.name = ?2
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
-	// passOwn moves the cursor of ?1 in stream ?2 to ?3 if it is at most ?4 events
-	// behind and all of those are its own.
-	passOwn = `UPDATE cursors SET seq = ?3 WHERE entity_id = ?1 AND stream = ?2 AND seq < ?3 AND seq >= ?3 - ?4
+	// passOwn moves the cursor of ?1 in stream ?2 to the head, when that is a multiple of ?3, if
+	// it is at most as many events behind and all of those are its own.
+	passOwn = `UPDATE cursors SET seq = (SELECT head FROM streams WHERE name = ?2)
+		WHERE entity_id = ?1 AND stream = ?2
+		AND EXISTS (SELECT 1 FROM streams s WHERE s.name = ?2 AND s.head % ?3 = 0
+			AND cursors.seq < s.head AND cursors.seq >= s.head - ?3)
 		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream = ?2 AND e.seq > cursors.seq AND e.source <> ?1)`
 	cursorToHead = `INSERT INTO cursors(entity_id, stream, seq)
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))

@@ -239,7 +239,7 @@ func rewords(r *row) wordIndex {
 func replace(g access.Grant, r, next *row, words wordIndex) error {
 	tx := g.Tx()
 	next.terms, next.tokens = words.terms, words.tokens
-	if _, err := tx.Exec(insertVersion, r.n, r.version, r.data, r.subject, r.key, r.validFrom, r.validTo, r.confidence,
+	if err := tx.Send(insertVersion, r.n, r.version, r.data, r.subject, r.key, r.validFrom, r.validTo, r.confidence,
 		r.validated,
 		r.provenance, r.hash, r.updated); err != nil {
 		return fmt.Errorf("keep version: %w", err)
@@ -247,7 +247,7 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 	if err := unindex(tx, r); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key,
+	if err := tx.Send(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key,
 		next.validFrom,
 		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread,
 		next.hash, next.terms,
@@ -255,7 +255,7 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 		return fmt.Errorf("change item: %w", err)
 	}
 	if next.quarantined != r.quarantined {
-		if _, err := tx.Exec(holdItem, next.quarantined, r.n); err != nil {
+		if err := tx.Send(holdItem, next.quarantined, r.n); err != nil {
 			return fmt.Errorf("hold item: %w", err)
 		}
 	}

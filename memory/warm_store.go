@@ -23,7 +23,7 @@ func insert(tx *store.Tx, r *row, w wordIndex) error {
 
 // index puts r's words into the index.
 func index(tx *store.Tx, r *row, w wordIndex) error {
-	if _, err := tx.Exec(insertWords, r.n, r.entries(w)); err != nil {
+	if err := tx.Send(insertWords, r.n, r.entries(w)); err != nil {
 		return fmt.Errorf("index item: %w", err)
 	}
 	bands := w.bands
@@ -31,7 +31,7 @@ func index(tx *store.Tx, r *row, w wordIndex) error {
 		bands = bandsOf(setOf(r.terms))
 	}
 	if r.current && len(bands) > 0 {
-		if _, err := tx.Exec(insertBand, r.scope, r.n, store.List(bands)); err != nil {
+		if err := tx.Send(insertBand, r.scope, r.n, store.List(bands)); err != nil {
 			return fmt.Errorf("index item: %w", err)
 		}
 	}
@@ -40,7 +40,7 @@ func index(tx *store.Tx, r *row, w wordIndex) error {
 
 // unindex takes r, as stored, out of the index.
 func unindex(tx *store.Tx, r *row) error {
-	if _, err := tx.Exec(deleteWords, r.n); err != nil {
+	if err := tx.Send(deleteWords, r.n); err != nil {
 		return fmt.Errorf("unindex item: %w", err)
 	}
 	if err := dropBands(tx, r); err != nil {
@@ -51,7 +51,7 @@ func unindex(tx *store.Tx, r *row) error {
 
 // dropBands takes r, as stored, out of what new items are compared with.
 func dropBands(tx *store.Tx, r *row) error {
-	if _, err := tx.Exec(deleteBands, r.scope, store.List(bandsOf(setOf(r.terms))), r.n); err != nil {
+	if err := tx.Send(deleteBands, r.scope, store.List(bandsOf(setOf(r.terms))), r.n); err != nil {
 		return fmt.Errorf("unindex item: %w", err)
 	}
 	return nil
@@ -62,7 +62,7 @@ func count(tx *store.Tx, r *row, by int) error {
 	if r.inQuarantine() {
 		return nil
 	}
-	if _, err := tx.Exec(countScope, by, r.scope); err != nil {
+	if err := tx.Send(countScope, by, r.scope); err != nil {
 		return fmt.Errorf("count items: %w", err)
 	}
 	return nil
@@ -70,12 +70,12 @@ func count(tx *store.Tx, r *row, by int) error {
 
 func link(tx *store.Tx, n int64, kind string, others []schemas.ItemID) error {
 	for _, id := range others {
-		if _, err := tx.Exec(insertLink, n, kind, id); err != nil {
+		if err := tx.Send(insertLink, n, kind, id); err != nil {
 			return fmt.Errorf("link item: %w", err)
 		}
 	}
 	if kind == "derived_from" && len(others) > 0 {
-		if _, err := tx.Exec(followDerived, n, store.List(others)); err != nil {
+		if err := tx.Send(followDerived, n, store.List(others)); err != nil {
 			return fmt.Errorf("follow what was derived: %w", err)
 		}
 	}

@@ -91,7 +91,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	if err := g.Hold(r.id, lease); err != nil {
 		return c, false, err
 	}
-	if _, err := g.Tx().Exec(insertLease, r.n, r.fence, g.Actor(), now); err != nil {
+	if err := g.Tx().Send(insertLease, r.n, r.fence, g.Actor(), now); err != nil {
 		return c, false, fmt.Errorf("note lease: %w", err)
 	}
 	if err := g.Audit("work/"+r.id, map[string]any{"fence": r.fence, "until": r.leaseUntil}); err != nil {

@@ -92,7 +92,7 @@ func (r *row) save(g access.Grant) error {
 	if p := r.reported; p != nil {
 		query, args = updateReported, append(args, p.note, p.result, p.evidence, p.proof, now)
 	}
-	if _, err := g.Tx().Exec(query, append(args, r.n)...); err != nil {
+	if err := g.Tx().Send(query, append(args, r.n)...); err != nil {
 		return fmt.Errorf("change work: %w", err)
 	}
 	return nil

@@ -106,7 +106,7 @@ func end(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error {
 			return err
 		}
 		if by != schemas.ByHolder { // else the report notes it
-			if _, err := g.Tx().Exec(endLease, min(g.Tx().Micros(), was.leaseUntil), r.n, r.fence); err != nil {
+			if err := g.Tx().Send(endLease, min(g.Tx().Micros(), was.leaseUntil), r.n, r.fence); err != nil {
 				return fmt.Errorf("note end of lease: %w", err)
 			}
 		}

@@ -187,7 +187,7 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 		return receipt, err
 	}
 	receipt.State = r.state
-	if _, err := g.Tx().Exec(updateLease, p.outcome, p.hash, r.state, g.Tx().Micros(), r.n, p.fence); err != nil {
+	if err := g.Tx().Send(updateLease, p.outcome, p.hash, r.state, g.Tx().Micros(), r.n, p.fence); err != nil {
 		return receipt, fmt.Errorf("note report: %w", err)
 	}
 	return receipt, nil
@@ -222,7 +222,7 @@ func leased(g access.Grant, p *Report) (r row, before filed, a asks, err error) 
 
 // progress notes how far the holder is, and extends its lease.
 func progress(g access.Grant, r row, p *Report) error {
-	if _, err := g.Tx().Exec(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
+	if err := g.Tx().Send(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
 		return fmt.Errorf("note progress: %w", err)
 	}
 	return extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
@@ -270,7 +270,7 @@ func late(g access.Grant, r row, p *Report, before int64) (kept bool, err error)
 	if err != nil {
 		return false, fmt.Errorf("encode report: %w", err)
 	}
-	if _, err := g.Tx().Exec(keepLate, g.Tx().Micros(), string(text), r.n, p.fence); err != nil {
+	if err := g.Tx().Send(keepLate, g.Tx().Micros(), string(text), r.n, p.fence); err != nil {
 		return false, fmt.Errorf("keep report: %w", err)
 	}
 	return true, g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash})

@@ -19,7 +19,6 @@ type conn struct {
 	c       *sql.Conn
 	dialect *dialect
 	stmts   map[string]*stmt
-	used    bool // a reader was given back before
 }
 
 // stmt is a prepared statement; sovereign says that it can change rows which
@@ -60,6 +59,24 @@ func (c *conn) exec(query string) error {
 	}
 	_, err = s.ExecContext(context.Background())
 	return err
+}
+
+// later runs a statement whose answer nothing needs.
+func (c *conn) later(query string) error {
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(c.dialect.later)
+	return err
+}
+
+// flush sends what the engine has not yet sent.
+func (c *conn) flush() error {
+	if c.dialect.flush == nil {
+		return nil
+	}
+	return c.c.Raw(c.dialect.flush)
 }
 
 // broken reports whether the connection is lost for good.

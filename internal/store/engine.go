@@ -35,10 +35,11 @@ type engine interface {
 
 // dialect is what an engine says in its own words.
 type dialect struct {
-	begin, read string // the statements that begin a write transaction and a read
-	data        string // the query for a number that moves with other connections' commits
-	shrink      string // gives back memory, "" if there is nothing to give back
-	tables      string // the query that counts the tables of a name
+	begin  []string // the statements that begin a write transaction
+	read   string   // the one that begins a read
+	data   string   // the query for a number that moves with other connections' commits
+	shrink string   // gives back memory, "" if there is nothing to give back
+	tables string   // the query that counts the tables of a name
 	// act names the owners whose sovereign rows the transaction may change; none ends it.
 	act func(t *Tx) error
 	// load inserts many rows into a table.
@@ -46,4 +47,8 @@ type dialect struct {
 	// version numbers what a connection last read; nil if the engine cannot say.
 	version func(c *conn) (uint32, error)
 	broken  func(driver any) bool // whether a connection is lost for good; nil = never
+	// later is the context of statements whose answer nothing needs. Those that the engine has
+	// not yet sent flush sends; nil if it sends each at once.
+	later context.Context
+	flush func(driver any) error
 }

@@ -25,23 +25,17 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
 }
 
-// beginRead takes a connection and begins a read on it. One that was lost since its last
-// use is replaced.
+// beginRead takes a connection and begins a read on it.
 func (s *Store) beginRead(ctx context.Context) (*conn, error) {
-	for {
-		c, err := s.reader(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err = c.exec(c.dialect.read); err == nil {
-			return c, nil
-		}
-		lost := c.used && c.broken()
-		s.release(c)
-		if !lost {
-			return nil, fmt.Errorf("begin read: %w", err)
-		}
+	c, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
 	}
+	if err = c.later(c.dialect.read); err != nil {
+		s.release(c)
+		return nil, fmt.Errorf("begin read: %w", err)
+	}
+	return c, nil
 }
 
 // Ask runs fn on the newest commit, for a question that takes one query: a second
@@ -88,7 +82,6 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 // release gives a connection back. A lost one is closed, and with it those that are free:
 // what broke it broke them.
 func (s *Store) release(c *conn) {
-	c.used = true
 	if !c.broken() {
 		s.readers <- c
 		return

@@ -34,13 +34,15 @@ const writeKey = "7165071307693648225"
 // serverDialect is PostgreSQL's way to say it. The lock comes first, so that every statement
 // behind it sees what the transaction before committed.
 var serverDialect = dialect{
-	begin:  "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(" + writeKey + ")",
+	begin:  []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
 	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	data:   "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
 	tables: `SELECT count(to_regclass(?))`,
 	act:    actBySetting,
 	load:   copyRows,
 	broken: postgres.Broken,
+	later:  postgres.Later,
+	flush:  postgres.Flush,
 }
 
 // newServer reads the address; the first connection is made when it is needed.
@@ -134,8 +136,7 @@ func actBySetting(t *Tx) error {
 			owners = append(owners, string(o))
 		}
 	}
-	_, err := t.Exec(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(owners, " "))
-	return err
+	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(owners, " "))
 }
 
 // errServerCopies refuses what only a file has.

@@ -39,7 +39,7 @@ type file struct {
 
 // sqliteDialect is SQLite's way to say it.
 var sqliteDialect = dialect{
-	begin:   "BEGIN IMMEDIATE",
+	begin:   []string{"BEGIN IMMEDIATE"},
 	read:    "BEGIN",
 	data:    "PRAGMA data_version",
 	shrink:  "PRAGMA shrink_memory",
@@ -47,6 +47,7 @@ var sqliteDialect = dialect{
 	act:     actByTable,
 	load:    loadRows,
 	version: (*conn).dataVersion,
+	later:   context.Background(),
 }
 
 // newFile makes the folder, the file and the locks beside it.

@@ -102,6 +102,24 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// Send is Exec of a change whose effect needs no look: the engine may send it along with the next
+// statement. A failure may come to light there, or at the commit; nothing of the transaction is
+// kept then, so what may fail without harm takes Exec.
+func (t *Tx) Send(query string, args ...any) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if !t.writable {
+		return errReadOnly
+	}
+	s, err := t.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(t.conn.dialect.later, args...)
+	return err
+}
+
 // prepare gives the statement, ready to run.
 func (t *Tx) prepare(query string) (*stmt, error) {
 	s, err := t.conn.prepare(query)

@@ -212,11 +212,10 @@ func (w *writer) commit(first *job) {
 		if kept {
 			held++
 		}
-		if len(batch) < maxBatch {
-			select {
-			case j := <-w.jobs:
-				batch = append(batch, j)
-			default:
+		if next := w.next(len(batch)); next != nil {
+			batch = append(batch, next)
+			if kept && held == 1 && !w.sent(batch[i]) {
+				held = 0
 			}
 		}
 	}
@@ -227,6 +226,28 @@ func (w *writer) commit(first *job) {
 			}
 		}
 	}
+}
+
+// next gives another waiting job, nil if there is none or the batch is full.
+func (w *writer) next(have int) *job {
+	if have == maxBatch {
+		return nil
+	}
+	select {
+	case j := <-w.jobs:
+		return j
+	default:
+		return nil
+	}
+}
+
+// sent sends all of the first job before another one begins, so that what fails now fails that
+// job alone. One without another behind it goes with its COMMIT.
+func (w *writer) sent(first *job) bool {
+	if first.err = w.conn.flush(); first.err != nil {
+		first.err = errors.Join(first.err, w.rollback())
+	}
+	return first.err == nil
 }
 
 // open opens the writing connection unless it is.
@@ -290,7 +311,7 @@ func answer(batch []*job, err error) {
 // it each run in a savepoint, which costs a copy of every page they touch. It
 // returns an error only when the whole transaction is lost.
 func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error) {
-	begin, undo, keep := "SAVEPOINT job", "ROLLBACK TO job", "RELEASE job"
+	begin, undo, keep := []string{"SAVEPOINT job"}, "ROLLBACK TO job", "RELEASE job"
 	if first {
 		begin, undo, keep = w.conn.dialect.begin, "ROLLBACK", ""
 	}
@@ -300,8 +321,10 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 	if j.err = j.ctx.Err(); j.err != nil {
 		return false, nil
 	}
-	if err := w.begin(begin, first); err != nil {
-		return false, fmt.Errorf("begin: %w", err)
+	for _, statement := range begin {
+		if err := w.conn.later(statement); err != nil {
+			return false, fmt.Errorf("begin: %w", err)
+		}
 	}
 	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
 	j.err = j.tx.run(j.fn)
@@ -309,22 +332,20 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 		// A caller that gave up meanwhile must not find its write done.
 		j.err = j.ctx.Err()
 	}
-	if j.err != nil {
-		// Fails if SQLite abandoned the whole transaction, as after an I/O error.
-		if err := w.conn.exec(undo); err != nil {
-			return false, errors.Join(j.err, err)
-		}
-		if first {
-			return false, nil
-		}
+	if j.err == nil && !first {
+		j.err = w.conn.exec(keep) // fails with what fn sent, or if the transaction was abandoned
 	}
-	if keep != "" {
-		// Fails too if it was abandoned and fn swallowed the error.
-		if err := w.conn.exec(keep); err != nil {
-			return false, err
-		}
+	if j.err == nil {
+		return true, nil
 	}
-	return j.err == nil, nil
+	// Fails if SQLite abandoned the whole transaction, as after an I/O error.
+	if err := w.conn.exec(undo); err != nil {
+		return false, errors.Join(j.err, err)
+	}
+	if first {
+		return false, nil
+	}
+	return false, w.conn.exec(keep)
 }
 
 // rollback gives the open transaction up; a lost connection has none.
@@ -333,21 +354,6 @@ func (w *writer) rollback() error {
 		return nil
 	}
 	return w.conn.exec("ROLLBACK")
-}
-
-// begin runs the statement that begins a transaction or a savepoint. Before the first one of
-// a transaction a connection that was lost since its last use is replaced.
-func (w *writer) begin(statement string, first bool) error {
-	err := w.conn.exec(statement)
-	if err == nil || !first || !w.conn.broken() {
-		return err
-	}
-	w.conn.close() //nolint:errcheck // it is lost
-	w.conn = nil
-	if err := w.open(); err != nil {
-		return err
-	}
-	return w.conn.exec(statement)
 }
 
 // guard turns a panic of fn into an error: one caller's defect must not stop the writer for all

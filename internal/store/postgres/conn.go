@@ -16,8 +16,11 @@ import (
 // conn is one connection. It keeps the statements it has prepared for its life, as all SQL
 // of the project is constant text.
 type conn struct {
+	dial       *Connector
 	pg         *pgconn.PgConn
 	statements map[string]*pgconn.StatementDescription // by text and types of the arguments
+	queue      []message                               // goes with the next message
+	ending     *pgconn.Pipeline                        // of a ROLLBACK whose answer was not awaited
 }
 
 // Broken reports whether the connection is lost; c is what sql.Conn.Raw gives.
@@ -56,7 +59,8 @@ type stmt struct {
 }
 
 var (
-	rowsPattern    = regexp.MustCompile(`^\s*(?i:SELECT|WITH|INSERT|UPDATE|DELETE|EXPLAIN)\b`)
+	rowsPattern = regexp.MustCompile(`^\s*(?i:SELECT|WITH|INSERT|UPDATE|DELETE|EXPLAIN|` +
+		`BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b`)
 	changesPattern = regexp.MustCompile(`^\s*(?i:INSERT|UPDATE|DELETE)\b|^\s*(?i:WITH)\b(?s:.*)\b(INSERT|UPDATE|DELETE)\b`)
 )
 
@@ -100,36 +104,27 @@ func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*pgconn.Resul
 	if !s.rows {
 		return s.conn.simple(ctx, s.text)
 	}
-	types, values, kinds := make([]uint32, len(args)), make([][]byte, len(args)), make([]int16, len(args))
+	m, err := s.message(args)
+	if err != nil {
+		return nil, err
+	}
+	return s.conn.run(ctx, m, s.changes)
+}
+
+// message is the statement with these arguments.
+func (s *stmt) message(args []driver.NamedValue) (message, error) {
+	m := message{s.text, make([]uint32, len(args)), make([][]byte, len(args)), make([]int16, len(args))}
 	for i, a := range args {
 		var err error
-		types[i] = typeOf(a.Value)
-		if values[i], kinds[i], err = encode(a.Value); err != nil {
-			return nil, err
+		m.types[i] = typeOf(a.Value)
+		if m.values[i], m.kinds[i], err = encode(a.Value); err != nil {
+			return m, err
 		}
-		if types[i] == 0 && !s.mentions(i+1) { // the server could not choose one
-			types[i] = typeText
+		if m.types[i] == 0 && !s.mentions(i+1) { // the server could not choose one
+			m.types[i] = typeText
 		}
 	}
-	save := s.changes && s.conn.pg.TxStatus() == 'T'
-	d, err := s.conn.prepare(ctx, s.text, types)
-	if err != nil {
-		return nil, err
-	}
-	var r *pgconn.Result
-	if save {
-		r, err = s.conn.saved(ctx, d, values, kinds)
-	} else {
-		r = s.conn.pg.ExecStatement(ctx, d, values, kinds, formats(d.Fields)).Read()
-		err = r.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.FieldDescriptions == nil {
-		r.FieldDescriptions = d.Fields
-	}
-	return r, nil
+	return m, nil
 }
 
 // mentions reports whether the statement has a parameter of that number.
@@ -144,92 +139,6 @@ func (s *stmt) mentions(n int) bool {
 		}
 		rest = after
 	}
-}
-
-// simple runs statements that change no rows, such as BEGIN, in one message.
-func (c *conn) simple(ctx context.Context, text string) (*pgconn.Result, error) {
-	results, err := c.pg.Exec(ctx, text).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	if len(results) == 0 {
-		return &pgconn.Result{}, nil
-	}
-	last := results[len(results)-1]
-	if text == commit && last.CommandTag.String() != commit { // what failed before was not undone
-		return nil, errors.New("postgres: the transaction had failed and was rolled back")
-	}
-	return last, nil
-}
-
-// prepare gives the server's statement for a text and the types of its arguments.
-func (c *conn) prepare(ctx context.Context, text string, types []uint32) (*pgconn.StatementDescription, error) {
-	var key strings.Builder
-	key.WriteString(text)
-	for _, t := range types {
-		key.WriteString("\x00" + strconv.FormatUint(uint64(t), 10))
-	}
-	if d, ok := c.statements[key.String()]; ok {
-		return d, nil
-	}
-	d, err := c.pg.Prepare(ctx, "s"+strconv.Itoa(len(c.statements)), text, types)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", text, err)
-	}
-	c.statements[key.String()] = d
-	return d, nil
-}
-
-const (
-	commit = "COMMIT"
-	save   = "SAVEPOINT change"
-	keep   = "RELEASE SAVEPOINT change"
-	undone = "ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change"
-)
-
-// saved runs a change so that its failure undoes nothing but itself. The savepoint travels
-// with the change.
-func (c *conn) saved(ctx context.Context, d *pgconn.StatementDescription, values [][]byte, kinds []int16) (
-	*pgconn.Result, error,
-) {
-	begin, err := c.prepare(ctx, save, nil)
-	if err != nil {
-		return nil, err
-	}
-	end, err := c.prepare(ctx, keep, nil)
-	if err != nil {
-		return nil, err
-	}
-	p := c.pg.StartPipeline(ctx)
-	p.SendQueryStatement(begin, nil, nil, nil)
-	p.SendQueryStatement(d, values, kinds, formats(d.Fields))
-	p.SendQueryStatement(end, nil, nil, nil)
-	err = p.Sync()
-	var out *pgconn.Result
-	for n := 0; err == nil && n < 3; n++ {
-		var got any
-		if got, err = p.GetResults(); err != nil {
-			break
-		}
-		if reader, ok := got.(*pgconn.ResultReader); ok {
-			r := reader.Read()
-			if err = r.Err; n == 1 {
-				out = r
-			}
-		}
-	}
-	if closed := p.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		return out, nil
-	}
-	if c.pg.TxStatus() == 'E' {
-		if _, undo := c.simple(ctx, undone); undo != nil {
-			return nil, errors.Join(err, undo)
-		}
-	}
-	return nil, err
 }
 
 // rows are the rest of an answer, which is all here.

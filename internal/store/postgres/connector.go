@@ -86,7 +86,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{pg: pg, statements: map[string]*pgconn.StatementDescription{}}, nil
+	return &conn{dial: c, pg: pg, statements: map[string]*pgconn.StatementDescription{}}, nil
 }
 
 // Dial opens a connection and checks the server.

@@ -180,3 +180,57 @@ func keeps(t *testing.T, s *store.Store) {
 	none.Keep(key{}, 1)
 	require.Nil(t, none.Kept(key{}))
 }
+
+// sent: what Send sends is seen by what follows it, and a failure of it is one of its own write
+// alone, wherever it comes to light.
+func sent(t *testing.T, s *store.Store) {
+	send := func(name string) func(*store.Tx) error {
+		return func(tx *store.Tx) error { return tx.Send(`INSERT INTO node(name, value) VALUES (?, '')`, name) }
+	}
+	seen := func(name string) func(*store.Tx) error {
+		return func(tx *store.Tx) error {
+			if err := send(name)(tx); err != nil {
+				return err
+			}
+			_, err := get(tx, name)
+			return err
+		}
+	}
+	require.NoError(t, s.Write(t.Context(), send("a")))
+	require.True(t, store.IsUnique(s.Write(t.Context(), send("a"))), "at the commit")
+	require.True(t, store.IsUnique(s.Write(t.Context(), seen("a"))), "at the next statement")
+	require.NoError(t, s.Write(t.Context(), seen("b")))
+	errs := together(t, s, seen("c"), send("a"), send("d"), seen("b"), send("d"), seen("e"))
+	require.NoError(t, errs[0])
+	require.True(t, store.IsUnique(errs[1]))
+	require.True(t, store.IsUnique(errs[3]))
+	require.True(t, store.IsUnique(errors.Join(errs[2], errs[4])), "one of the two was first")
+	require.NoError(t, errs[5])
+	require.Equal(t, []string{"a", "b", "blocker", "c", "d", "e"}, names(t, s))
+
+	var done sync.WaitGroup // the first of a transaction fails behind its function
+	began, release := make(chan struct{}), make(chan struct{})
+	done.Go(func() {
+		err := s.Write(context.Background(), func(tx *store.Tx) error {
+			close(began)
+			<-release
+			return send("a")(tx)
+		})
+		if !store.IsUnique(err) {
+			t.Error(err)
+		}
+	})
+	<-began
+	for _, name := range []string{"f", "g"} {
+		done.Go(func() {
+			if err := s.Write(context.Background(), send(name)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	require.Eventually(t, func() bool { return s.Backlog() == 2 }, patience, patience/1000)
+	close(release)
+	done.Wait()
+	require.Equal(t, []string{"a", "b", "blocker", "c", "d", "e", "f", "g"}, names(t, s))
+	require.Error(t, s.Read(t.Context(), send("h")), "a read changes nothing")
+}
