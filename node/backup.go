@@ -50,7 +50,15 @@ func (n *Node) Backup(ctx context.Context, person access.Principal, r *Keyring, 
 			folder).Try("make it, or choose another place for the backup")
 	}
 	out := BackupReport{Unopened: []string{}}
-	out.Report, err = n.Store.Backup(ctx, dest, func(tx *store.Tx) error { return out.verify(tx, person.Entity, root) })
+	verify := func(tx *store.Tx) error { return out.verify(tx, person.Entity, root) }
+	if n.Store.Path() == "" {
+		out.Report, err = n.Store.BackupServer(ctx, dest, func(from *store.Tx, to *store.Store) error {
+			_, err := n.Home.fill(ctx, to, from, nil)
+			return err
+		}, verify)
+	} else {
+		out.Report, err = n.Store.Backup(ctx, dest, verify)
+	}
 	if err != nil {
 		return out, err
 	}

@@ -251,20 +251,37 @@ func (m *moving) copyInto(ctx context.Context, to *store.Store) error {
 	if err := m.record(ctx); err != nil {
 		return err
 	}
-	target := &Node{Home: m.home, Store: to, Auth: access.New(to, access.Config{})}
 	return m.from.Write(ctx, func(from *store.Tx) error {
-		return target.Routine(ctx, moveAction, func(g access.Grant) error {
-			return g.Routine(func() (err error) {
-				if m.out.Tables, err = store.Copy(from, g.Tx()); err != nil {
-					return err
-				}
-				if err := memory.Reindex(g); err != nil {
-					return err
-				}
-				return m.verify(g.Tx())
-			})
+		m.out.Tables, err = m.home.fill(ctx, to, from, m.verify)
+		return err
+	})
+}
+
+// fill copies the state that from sees into an empty database, in one transaction that ends
+// with verify, which may be nil.
+func (h Home) fill(ctx context.Context, to *store.Store, from *store.Tx, verify func(*store.Tx) error) (
+	tables []store.TableContent, err error,
+) {
+	target := &Node{Home: h, Store: to, Auth: access.New(to, access.Config{})}
+	err = target.Routine(ctx, moveAction, func(g access.Grant) error {
+		return g.Routine(func() error {
+			tables, err = copyState(g, from)
+			if err == nil && verify != nil {
+				err = verify(g.Tx())
+			}
+			return err
 		})
 	})
+	return tables, err
+}
+
+// copyState copies all rows, and makes the index of full text.
+func copyState(g access.Grant, from *store.Tx) ([]store.TableContent, error) {
+	tables, err := store.Copy(from, g.Tx())
+	if err != nil {
+		return nil, err
+	}
+	return tables, memory.Reindex(g)
 }
 
 // record writes into the audit record that the state moves, and by whom.

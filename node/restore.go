@@ -17,8 +17,10 @@ import (
 // RestoreOptions of Restore.
 type RestoreOptions struct {
 	Backup string // file that Backup wrote
-	Key    string // the person's key file, where this home has none or another's; "" = that of the home
-	DryRun bool
+	// Database is the address of the PostgreSQL database to restore; "" = the file of the home.
+	Database string
+	Key      string // the person's key file, where this home has none or another's; "" = that of the home
+	DryRun   bool
 	// AcceptBackup takes the rights as they are in the backup where the present
 	// database cannot say what was revoked since.
 	AcceptBackup   bool
@@ -73,6 +75,13 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 	if err := r.findPerson(); err != nil {
 		return r.out, err
 	}
+	if o.Database != "" {
+		if err := r.openServer(ctx); err != nil {
+			return r.out, err
+		}
+		r.dropCopy() // of a killed restore
+		defer r.dropCopy()
+	}
 	// what refuses does so before anything is written
 	if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error {
 		return r.withPresent(ctx, func(present *store.Tx) error {
@@ -84,7 +93,7 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 	}
 	var err error
 	r.out.RestoreReport, err = store.Restore(ctx, store.RestoreOptions{
-		Backup: o.Backup, Target: home.Database(), DryRun: o.DryRun, Clock: o.Clock,
+		Backup: o.Backup, Target: r.target(), DryRun: o.DryRun, Clock: o.Clock,
 		Verify: func(tx *store.Tx) error {
 			_, _, err := verifyAudit(tx)
 			return err
@@ -97,6 +106,12 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 			"other cordelia processes use the database: before the restore, end the running agents' sessions and "+
 				"cordelia serve")
 		err = nil
+	}
+	if o.Database != "" {
+		r.out.Target = ServerPlace
+		if err == nil && !o.DryRun {
+			err = r.intoServer(ctx)
+		}
 	}
 	if err != nil || o.DryRun {
 		return r.out, err
@@ -115,11 +130,16 @@ type restoring struct {
 	held []keys.File // the person's key files that were opened
 	keys restoredKeys
 	out  RestoreReport
+
+	server *store.Store // the present one, nil if it is a file or has no tables
 }
 
 // withPresent runs f on the present database, nil if there is none to be read,
 // which the person must have accepted.
 func (r *restoring) withPresent(ctx context.Context, f func(*store.Tx) error) error {
+	if r.o.Database != "" {
+		return r.withServer(ctx, f)
+	}
 	path := r.home.Database()
 	looked := false
 	_, err := store.VerifyLive(ctx, path, func(tx *store.Tx) error { // agents work while a dry run looks
@@ -236,6 +256,9 @@ func (r *restoring) checkpoint(ctx context.Context) error {
 	defer f.Identity.Erase()
 	signer := events.CheckpointSigner{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
 	look := func(see func(*store.Tx) error) error {
+		if r.server != nil {
+			return r.server.Read(ctx, see)
+		}
 		_, err := store.VerifyFile(ctx, r.out.Target, see)
 		return err
 	}

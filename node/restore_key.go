@@ -38,8 +38,11 @@ func (r *restoring) openKey(path string) error {
 	return err
 }
 
-// close overwrites the keys that were opened.
+// close overwrites the keys that were opened, and closes the server's database.
 func (r *restoring) close() {
+	if r.server != nil {
+		r.server.Close() //nolint:errcheck // what was written is acknowledged
+	}
 	for _, f := range r.held {
 		f.Identity.Erase()
 	}

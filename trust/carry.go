@@ -2,6 +2,7 @@ package trust
 
 import (
 	"fmt"
+	"math"
 	"sort"
 
 	"cordelia/access"
@@ -40,7 +41,7 @@ func LaterThan(present, backup *store.Tx) (l Addition, err error) {
 	if err != nil {
 		return l, err
 	}
-	const all = -1
+	const all = math.MaxInt64 // PostgreSQL takes no negative limit
 	if l.verdicts, err = entries(present, entriesFrom, from, all); err != nil {
 		return l, err
 	}

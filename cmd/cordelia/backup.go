@@ -18,7 +18,7 @@ func backupCommand(a *cli.App) *cobra.Command {
 		Short: "Write a verified copy of the database",
 		Long: `Write a copy of the database to a new FILE, while agents go on working, and
 verify it: its structure, its audit record, and that the agents' keys sealed in
-it open with yours.
+it open with yours. Of a PostgreSQL database the copy is such a file, too.
 
 Your own key file is copied beside it (FILE.human.key) only if it has a
 passphrase. Agents' key files are never copied: their keys are in the database,
@@ -63,7 +63,8 @@ func restoreCommand(a *cli.App) *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Put a backup in the place of the database",
 		Long: `Put a backup in the place of the database. What is there now is kept beside it
-as *.before-restore-TIME. End all other cordelia processes first.
+as *.before-restore-TIME, in PostgreSQL as the schema before_restore_TIME. End all other
+cordelia processes first.
 
 A restore brings back memory, not rights: everyone keeps the status, rights,
 memberships, keys and trust they have now; agents that only the backup knows come back
@@ -86,12 +87,8 @@ written. The key file of the agent your clients act as is made from the backup.`
 			if err != nil {
 				return err
 			}
-			if address, err := a.Database(home); err != nil {
+			if o.Database, err = a.Database(home); err != nil {
 				return err
-			} else if address != "" {
-				return schemas.Errorf(schemas.CodeUnavailable,
-					"the state is in a PostgreSQL database, which cordelia does not restore").
-					Try("use pg_restore into an empty database, and name that one")
 			}
 			s, err := config.Read(home)
 			if err != nil {

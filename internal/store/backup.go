@@ -35,8 +35,33 @@ type Report struct {
 // or the copy is damaged, verify's own.
 func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error) (Report, error) {
 	if s.Path() == "" {
-		return Report{}, errServerCopies()
+		return Report{}, errors.New("store: a server's database has no file: BackupServer")
 	}
+	return backup(ctx, dest, verify, func(temp string) error {
+		c, err := connect(ctx, fileURI(s.Path(), url.Values{"mode": {"ro"}}))
+		if err != nil {
+			return fmt.Errorf("open database: %w", err)
+		}
+		return errors.Join(c.copyTo(ctx, temp), c.closeAll())
+	})
+}
+
+// BackupServer is Backup of a server's database into a file: fill copies the state as from
+// sees it, which is one commit, into the empty database of the file.
+func (s *Store) BackupServer(ctx context.Context, dest string, fill func(from *Tx, to *Store) error,
+	verify func(*Tx) error) (Report, error) {
+	return backup(ctx, dest, verify, func(temp string) error {
+		to, err := Open(ctx, Options{Path: temp, Durability: Relaxed, Clock: s.clock})
+		if err != nil {
+			return err
+		}
+		err = s.Read(ctx, func(from *Tx) error { return fill(from, to) })
+		return errors.Join(err, to.Close(), emptyLog(temp), syncFile(temp))
+	})
+}
+
+// backup has write write the copy, verifies it and gives it its name.
+func backup(ctx context.Context, dest string, verify func(*Tx) error, write func(temp string) error) (Report, error) {
 	dest, err := filepath.Abs(dest)
 	if err != nil {
 		return Report{}, fmt.Errorf("backup path: %w", err)
@@ -46,13 +71,8 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 	}
 	dropAbandoned(filepath.Dir(dest))
 	temp := filepath.Join(filepath.Dir(dest), tempBackup+rand.Text())
-	defer os.Remove(temp) //nolint:errcheck // published or worthless
-	c, err := connect(ctx, fileURI(s.Path(), url.Values{"mode": {"ro"}}))
-	if err != nil {
-		return Report{}, classify(fmt.Errorf("open database: %w", err))
-	}
-	err = c.copyTo(ctx, temp)
-	if err = errors.Join(err, c.closeAll()); err != nil {
+	defer Discard(temp) // published or worthless
+	if err := write(temp); err != nil {
 		return Report{}, fmt.Errorf("backup: %w", classify(err))
 	}
 	report, err := VerifyFile(ctx, temp, verify)

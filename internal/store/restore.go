@@ -89,14 +89,14 @@ type restore struct {
 }
 
 func (r restore) run(ctx context.Context) error {
-	r.discard(r.fresh) // of a killed attempt: we are alone
+	Discard(r.fresh) // of a killed attempt: we are alone
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{{"build", r.build}, {"prepare", r.prepare}, {"keep", r.keep}, {"replace", r.replace}} {
 		r.reached("before " + step.name)
 		if err := step.do(ctx); err != nil {
-			r.discard(r.fresh)
+			Discard(r.fresh)
 			return err
 		}
 	}
@@ -196,14 +196,13 @@ func (r restore) replace(context.Context) error {
 		return restoreFailed(err)
 	}
 	r.reached("replaced")
-	r.discard(r.fresh) // the side files
+	Discard(r.fresh) // the side files
 	return restoreFailed(syncDir(filepath.Dir(r.target)))
 }
 
-// discard removes a database file that no process uses, and the files that belong to it.
-func (r restore) discard(path string) {
-	r.discardLog(path)
-	for _, side := range []string{"", ".lock", ".inuse", ".bells"} {
+// Discard removes a database file that no process uses, and the files that belong to it.
+func Discard(path string) {
+	for _, side := range []string{"-wal", "-shm", "", ".lock", ".inuse", ".alive", ".bells"} {
 		os.RemoveAll(path + side) //nolint:errcheck // what stays is overwritten or found
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"cordelia/internal/store/migrate"
 	"cordelia/internal/store/postgres"
 	"cordelia/schemas"
 )
@@ -92,8 +93,31 @@ func (s *Store) Publish(path string) error {
 	return nil
 }
 
-// Discard removes a database file that no process uses, and the files that belong to it.
-func Discard(path string) { restore{}.discard(path) }
+// SetAside gives the schema of the server's database of tx, with all its tables, another name,
+// which it returns, and makes an empty one in its place. Nothing else is done by the
+// transaction before that.
+//
+// Errors: CodeBusy when another node uses the database.
+func SetAside(tx *Tx) (kept string, err error) {
+	if err := noOthers(func(n *int) error { return tx.QueryRow(postgres.Others).Scan(n) }); err != nil {
+		return "", err
+	}
+	var schema string
+	if err := tx.QueryRow(`SELECT quote_ident(current_schema())`).Scan(&schema); err != nil {
+		return "", err
+	}
+	kept = "before_restore_" + tx.Now().UTC().Format("20060102t150405_000000z")
+	for _, statement := range []string{`ALTER SCHEMA ` + schema + ` RENAME TO ` + kept, `CREATE SCHEMA ` + schema} {
+		if _, err := tx.Exec(statement); err != nil {
+			return "", err
+		}
+	}
+	all, err := postgres.Migrations()
+	if err != nil {
+		return "", err
+	}
+	return kept, migrate.Up(tx.conn.c, 0, all, tx.Micros())
+}
 
 // Vacant reports whether the server's database that o names has no table, and so can take a
 // state; false if it has this program's.

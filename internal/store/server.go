@@ -10,7 +10,6 @@ import (
 	"cordelia/internal/store/migrate"
 	"cordelia/internal/store/notify"
 	"cordelia/internal/store/postgres"
-	"cordelia/schemas"
 )
 
 // server is the engine PostgreSQL: a database that the processes of many machines share.
@@ -137,10 +136,4 @@ func actBySetting(t *Tx) error {
 		}
 	}
 	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(owners, " "))
-}
-
-// errServerCopies refuses what only a file has.
-func errServerCopies() error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the state is in a PostgreSQL database, which cordelia does not copy").
-		Try("use pg_dump, and pg_restore into an empty database")
 }
