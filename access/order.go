@@ -43,13 +43,6 @@ func (b Boundary) scope(k Kind) schemas.MemoryScope {
 	return schemas.MemoryScope{}
 }
 
-// Within lists, in field order, where child exceeds what parent may hand down;
-// none means it is accepted. The order is componentwise and strict: an unusable
-// field counts too, because widening another field later would activate it.
-func Within(child schemas.Capabilities, parent Boundary) []Violation {
-	return exceeding(child, []ancestor{{parent, 1}})
-}
-
 // CheckRegistration returns an error of code denied unless child may be
 // registered under the last entity of chain, the human root first
 // (INV-ATTENUATE). The child is held against every ancestor's present

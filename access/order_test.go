@@ -86,3 +86,10 @@ func TestReservedNamesAreNotHandedDownByAStar(t *testing.T) {
 	parent.MemoryRead.Groups = append(parent.MemoryRead.Groups, "staging-x")
 	require.Empty(t, Within(child, Bounded(parent)))
 }
+
+// Within lists, in field order, where child exceeds what parent may hand down;
+// none means it is accepted. The order is componentwise and strict: an unusable
+// field counts too, because widening another field later would activate it.
+func Within(child schemas.Capabilities, parent Boundary) []Violation {
+	return exceeding(child, []ancestor{{parent, 1}})
+}

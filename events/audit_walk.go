@@ -109,7 +109,7 @@ func (l storedLeaf) as(seq int64, prev []byte) (leaf, bool) {
 	return out, true
 }
 
-// fits reports whether the entry was written as number seq after the one whose
+// follows reports whether the entry was written as number seq after the one whose
 // hash is prev, and gives its own.
 func (l storedLeaf) follows(seq int64, prev []byte) ([]byte, bool) {
 	as, ok := l.as(seq, prev)

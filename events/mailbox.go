@@ -98,7 +98,7 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 	return b, nil
 }
 
-// marks says how far each stream is acknowledged with page: up to the first event still to
+// acknowledged says how far each stream is acknowledged with page: up to the first event still to
 // come, which passes over all events that no reader waits for.
 func acknowledged(places []place, page, rest []letter) []mark {
 	next := map[Stream]int64{}

@@ -152,9 +152,6 @@ func largest(object map[string]any) (name string, part, whole int, err error) {
 	return name, part, whole, nil
 }
 
-// JSON is the whole context as canonical JSON.
-func (d HotDoc) JSON() ([]byte, error) { return canonicalOf(d.Context) }
-
 // sessionText is the most an answer to a session call repeats of a text, bytes.
 const sessionText = 2000
 

@@ -81,3 +81,6 @@ func TestPartsFit(t *testing.T) {
 	require.Equal(t, []string{"/agent/working_memory"}, left)
 	require.Equal(t, `{"agent":{"task":"t"}}`, string(part))
 }
+
+// JSON is the whole context as canonical JSON.
+func (d HotDoc) JSON() ([]byte, error) { return canonicalOf(d.Context) }

@@ -10,7 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-// hiding is one scope of a reader in which an agent is hidden.
+// quarantineRow is one scope of a reader in which an agent is hidden.
 type quarantineRow struct {
 	quarantine int64
 	agent      schemas.EntityID
@@ -76,7 +76,7 @@ func (r readScope) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	return hidden, nil
 }
 
-// picked is the set of the items, by number, that a query gives.
+// idSet is the set of the items, by number, that a query gives.
 func idSet(rows *sql.Rows, err error) (map[int64]bool, error) {
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {

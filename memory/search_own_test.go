@@ -255,3 +255,21 @@ func TestOwnSetsWithTheEncoder(t *testing.T) {
 	require.Equal(t, 50, n.currentFirst(0))
 	embedded("asked").doubts(0)
 }
+
+// Ways are all of them.
+func Ways() []Way { return []Way{ByUse, ByDate, BySubject, ByMeaning} }
+
+// String names one way.
+func (w Way) String() string {
+	switch w {
+	case ByUse:
+		return "use"
+	case ByDate:
+		return "date"
+	case BySubject:
+		return "subject"
+	case ByMeaning:
+		return "meaning"
+	}
+	return ""
+}

@@ -49,8 +49,7 @@ func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
 		}
 		rows, err := tx.Query(selectNeighbours, store.List(ns))
 		edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) {
-			return a,
-				r.Scan(&a.n, &a.prev, &a.next)
+			return a, r.Scan(&a.n, &a.prev, &a.next)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read neighbours: %w", err)

@@ -10,21 +10,3 @@ const (
 	BySubject                 // the current item of the subject and key of one that is found
 	ByMeaning                 // vectors that lie near that of the question
 )
-
-// Ways are all of them.
-func Ways() []Way { return []Way{ByUse, ByDate, BySubject, ByMeaning} }
-
-// String names one way.
-func (w Way) String() string {
-	switch w {
-	case ByUse:
-		return "use"
-	case ByDate:
-		return "date"
-	case BySubject:
-		return "subject"
-	case ByMeaning:
-		return "meaning"
-	}
-	return ""
-}

@@ -54,8 +54,7 @@ func linkedConflicts(tx querier, hits []Hit, rows map[schemas.ItemID]row) error 
 	}
 	found, err := tx.Query(selectConflicts, store.List(ns))
 	edges, err := store.Collect(found, err, func(r *sql.Rows) (e [2]schemas.ItemID, err error) {
-		return e,
-			r.Scan(&e[0], &e[1])
+		return e, r.Scan(&e[0], &e[1])
 	})
 	if err != nil {
 		return fmt.Errorf("read conflicts: %w", err)

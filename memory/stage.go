@@ -101,7 +101,7 @@ func Approve(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written,
 	return place(g, see, c)
 }
 
-// Beside is what a staged item would be among the items of a group.
+// Comparison is what a staged item would be among the items of a group.
 type Comparison struct {
 	Status Status
 	With   []schemas.ItemID

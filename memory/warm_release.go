@@ -284,8 +284,7 @@ func independent(g access.Grant, a, b *row) (bool, error) {
 func lineage(tx querier, r *row) ([]schemas.ItemID, error) {
 	rows, err := tx.Query(selectLineage, r.n)
 	up, err := store.Collect(rows, err, func(rows *sql.Rows) (id schemas.ItemID, err error) {
-		return id,
-			rows.Scan(&id)
+		return id, rows.Scan(&id)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read lineage: %w", err)

@@ -366,8 +366,7 @@ func (d *deep) checkReleases(tx *store.Tx) error {
 	}
 	rows, err := tx.Query(selectInEffect)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
-		return x,
-			r.Scan(&x.item, &x.released)
+		return x, r.Scan(&x.item, &x.released)
 	})
 	if err != nil {
 		return fmt.Errorf("read releases: %w", err)

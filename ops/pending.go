@@ -195,7 +195,7 @@ func (k *pendingRow) end(g access.Grant, to PendingState, answer, refusal string
 	return nil
 }
 
-// PendingCall gives a pending call of the caller's, once it has been tried again if that makes
+// Pending gives a pending call of the caller's, once it has been tried again if that makes
 // sense. CodeNotFound if the caller has no such call, also if another caller has.
 func (s *Service) Pending(ctx context.Context, caller Caller, id string) (PendingCall, error) {
 	k, err := s.readPending(ctx, caller.Entity, id)
@@ -375,7 +375,7 @@ func (s *Service) CancelPending(ctx context.Context, caller Caller, id string) e
 	return err
 }
 
-// soon is Do for what should not fail because another call of the caller's runs.
+// withRetry is Do for what should not fail because another call of the caller's runs.
 func (c *Call) withRetry(ctx context.Context, f func(access.Grant) error) error {
 	for range soonTries {
 		if err := c.Do(ctx, f); !errors.Is(err, schemas.ErrBusy) {

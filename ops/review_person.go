@@ -19,7 +19,7 @@ type NeedsPerson struct {
 	Err     error // the refusal itself
 }
 
-// Matter is one thing that waits for a person.
+// ReviewItem is one thing that waits for a person.
 type ReviewItem struct {
 	ID     string
 	Name   string // what its author calls it: data

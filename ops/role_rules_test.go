@@ -101,6 +101,21 @@ func TestAnExportIsWhatWasApplied(t *testing.T) {
 	require.Equal(t, []string{"desk"}, export().RoleTemplates["aide"].AllowedSpawners)
 }
 
+// A budget that cannot be read is not taken for one of which nothing is used.
+func TestABudgetThatCannotBeRead(t *testing.T) {
+	f := newFirm(t, strings.Replace(company, "    operator_ids: [revenue_ops, company_intel]\n",
+		"    operator_ids: [revenue_ops]\n    budget: {money: 1}\n", 1))
+	f.SQL(`ALTER TABLE seat_runs RENAME COLUMN cost TO price`)
+	for _, dry := range []bool{false, true} {
+		event := lead(0, "EMEA")
+		event["dry_run"] = dry
+		out, err := f.Call(f.Lead, "role_event", event)
+		require.ErrorContains(t, err, "read what a role used", "%v", out)
+	}
+	f.SQL(`ALTER TABLE seat_runs RENAME COLUMN price TO cost`)
+	require.Equal(t, "delegate", f.send(f.Lead, lead(0, "EMEA"))["action"])
+}
+
 // A budget is a day's: what is over it is escalated with the figure, no approval goes beyond it,
 // and with the next day (UTC) there is a new one.
 func TestABudgetIsADays(t *testing.T) {

@@ -298,7 +298,7 @@ func shownClaim(g access.Grant, _ taskClaimIn, out TaskClaimOut) (TaskClaimOut, 
 		schemas.Do("task_claim"))}, nil
 }
 
-// giveBack returns an item that a cancelled call claimed, unless the caller held it
+// release returns an item that a cancelled call claimed, unless the caller held it
 // before, or was done with it.
 func release(g access.Grant, out TaskClaimOut) (bool, error) {
 	if out.Work == nil || out.Work.Resumed {

@@ -103,7 +103,7 @@ func (r *Rate) hit(e schemas.AuditEvent) {
 
 func (r *Rate) of() float64 { return float64(r.Hits) / float64(r.Cases) }
 
-// apartFrom is by how many standard errors two rates differ. p is that of both
+// deviation is by how many standard errors two rates differ. p is that of both
 // together. A share has variance p(1−p), the two-proportion z test; a count for
 // each case has variance p, as a Poisson count has.
 func (r *Rate) deviation(past *Rate) float64 {

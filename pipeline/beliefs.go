@@ -69,7 +69,9 @@ func (c Chances) given(evidence Chances) Chances {
 // prior are the chances after a first failed round, before anything is known of it.
 func prior() Chances { return Chances{0.35, 0.16, 0.21, 0.07, 0.21} }
 
-// Evidence by cause: NeedsSharpening, WrongTarget, WrongTool, PassingOutage, NoWay.
+// Chances of a piece of evidence, by cause: NeedsSharpening, WrongTarget, WrongTool,
+// PassingOutage, NoWay.
+
 func logicalGiven() Chances { return Chances{0.70, 0.15, 0.80, 0.20, 0.55} } // the rest is environmental
 func exitGiven() Chances    { return Chances{0.35, 0.85, 0.35, 0.90, 0.55} } // a call exited other than 0
 func nothingGiven() Chances { return Chances{0.25, 0.85, 0.55, 0.75, 0.45} } // no criterion passed

@@ -417,3 +417,6 @@ func TestDeadEndsAccumulate(t *testing.T) {
 	require.Equal(t, []string{"curl:a", "curl:b"}, d.BlockedTargets)
 	require.Equal(t, d.BlockedTargets, trail.BlockedTargets)
 }
+
+// Tables lists the tables there are to choose from.
+func Tables() []Table { return []Table{TableV07(), TableV08()} }

@@ -81,9 +81,6 @@ func TableV08() Table {
 	}}
 }
 
-// Tables lists the tables there are to choose from.
-func Tables() []Table { return []Table{TableV07(), TableV08()} }
-
 // Label is what the table calls the row.
 func (r Row) Label() string {
 	if r.Name != "" {

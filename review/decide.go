@@ -312,8 +312,7 @@ func closeIfDone(g access.Grant, r row) (bool, error) {
 	}
 	rows, err := tx.Query(selectDropped, r.returnID)
 	dropped, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) {
-		return id,
-			r.Scan(&id)
+		return id, r.Scan(&id)
 	})
 	if err != nil {
 		return false, fmt.Errorf("read reviews: %w", err)

@@ -33,8 +33,7 @@ func findLate(g access.Grant, query string, waits time.Duration) ([]late, error)
 	}
 	rows, err := g.Tx().Query(query, g.Tx().Micros()-waits.Microseconds())
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (l late, err error) {
-		return l,
-			r.Scan(&l.id, &l.at.Boot, &l.at.Micros)
+		return l, r.Scan(&l.id, &l.at.Boot, &l.at.Micros)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read late returns: %w", err)

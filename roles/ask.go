@@ -355,7 +355,12 @@ func (r *Roles) approved(g access.Grant, w *World, a Ask) (string, error) {
 	if _, ok := w.Workspace.Operators[d.Operator]; !ok && d.Operator != directive {
 		return "", schemas.Conflictf("operator %s is not declared any more", d.Operator).Try("reject this")
 	}
-	if why := m.over(r.known(g, w, e).Used(m)); why != "" {
+	known, failed := r.known(g, w, e)
+	why := m.over(known.Used(m))
+	if err := failed(); err != nil {
+		return "", err
+	}
+	if why != "" {
 		return "", schemas.Conflictf("%s", why).
 			Try("approve it tomorrow (UTC), or raise budget in the file first: cordelia role apply FILE")
 	}

@@ -16,7 +16,6 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/schemas"
-	"cordelia/trust"
 )
 
 // Limits of events. Sizes are in bytes.
@@ -84,7 +83,7 @@ func CheckEvent(e *Event, now time.Time) error {
 	return nil
 }
 
-// hashOf tells one event from another of the same id.
+// hash tells one event from another of the same id.
 func (e Event) hash() []byte {
 	sum := sha256.Sum256([]byte(encoded([]any{e.Type, e.Domain, e.Payload, e.Metadata, e.Names, e.Secrecy, e.Effect})))
 	return sum[:]
@@ -226,10 +225,11 @@ func (r *Roles) Explain(g access.Grant, workspace string, e Event, all bool) (ou
 		return nil, err
 	}
 	if all {
+		known, failed := r.known(g, w, e)
 		for _, m := range w.Members {
-			out = append(out, w.Handle(m, e, r.known(g, w, e)))
+			out = append(out, w.Handle(m, e, known))
 		}
-		return out, nil
+		return out, failed()
 	}
 	_, err = r.route(g, w, e, func(_ *Member, _ int, d Decision) (Decided, error) {
 		out = append(out, d)
@@ -262,9 +262,13 @@ func (r *Roles) route(g access.Grant, w *World, e Event, keep keeper) ([]Decided
 	}
 	var out []Decided
 	var seen []*Member
+	known, failed := r.known(g, w, e)
 	for {
 		seen = append(seen, m)
-		d := w.Handle(m, e, r.known(g, w, e))
+		d := w.Handle(m, e, known)
+		if err := failed(); err != nil {
+			return out, err
+		}
 		next := w.byID[d.Target]
 		if d.Action == Forward && (slices.Contains(seen, next) || len(seen) > maxHops) {
 			d.Action, d.Reason = Ignore, fmt.Sprintf("%s, where the event was, or %d hops away", d.Reason, maxHops)
@@ -276,51 +280,6 @@ func (r *Roles) route(g access.Grant, w *World, e Event, keep keeper) ([]Decided
 		}
 		m = next
 	}
-}
-
-// known asks the store for what a decision needs.
-func (r *Roles) known(g access.Grant, w *World, e Event) Known {
-	tx := g.Tx()
-	return Known{
-		Trust: func(m *Member, action string) int { return w.trust(g, m, action) },
-		Used: func(m *Member) (u Used) {
-			midnight := tx.Micros() - tx.Micros()%(24*time.Hour).Microseconds()
-			b := m.Budget
-			if b.Tasks > 0 {
-				tx.QueryRow(countToday, m.Agent, midnight).Scan(&u.Tasks) //nolint:errcheck // a count has a row
-			}
-			if b.Tokens > 0 || b.Money > 0 {
-				u.Tokens, u.Money = r.spent(g, m.Agent, midnight)
-			}
-			return u
-		},
-		Wakes: func(m *Member) (n int) {
-			//nolint:errcheck // a count has a row
-			tx.QueryRow(countWakes, w.Workspace.Workspace, e.Thread, m.Agent,
-				tx.Micros()-time.Hour.Microseconds()).Scan(&n)
-			return n
-		},
-	}
-}
-
-// trust is what a role is trusted with, in hundredths: where its charter has it begin, and
-// what it earned since.
-func (w *World) trust(g access.Grant, m *Member, action string) int {
-	begins := defaultTrust
-	if p := w.Workspace.Policy.DefaultTrust; p != nil {
-		begins = *p
-	}
-	if p := m.Trust.Default; p != nil {
-		begins = *p
-	}
-	if p, ok := m.Trust.Scores[action]; ok {
-		begins = p
-	}
-	earned, err := trust.Of(g, m.Agent, action)
-	if err != nil {
-		return 0 // the strictest
-	}
-	return max(0, min(100, int(begins*100+0.5)+earned-trustStart))
 }
 
 // keep writes a decision down and does what follows from it.

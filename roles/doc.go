@@ -5,7 +5,8 @@
 //
 // In reading order: yaml.go and check.go (a workspace's file), plan.go and apply.go (how it
 // takes effect), world.go (a workspace as decisions see it), handle.go (a role's decision:
-// pure), deliver.go (an event's way through the roles), effect.go (what a decision leads
+// pure), known.go (what it needs to know of the store), deliver.go (an event's way through the
+// roles), effect.go (what a decision leads
 // to), ask.go (what waits for a person or a role), settle.go (what time and ended work make
 // due), spawn.go, draft.go and signal.go (how roles come to be), end.go (how they end),
 // message.go.

@@ -1,14 +1,13 @@
 package roles
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
-
-	"database/sql"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -35,7 +34,7 @@ type TaskRequest struct {
 type Agents interface {
 	// Enroll makes an agent below parent, with its key on this machine.
 	Enroll(g access.Grant, parent schemas.EntityID, r agents.Registration) (agents.Record, error)
-	// MoveAgent makes a lifecycle move with all that belongs to it.
+	// Move makes a lifecycle move with all that belongs to it.
 	Move(g access.Grant, agent schemas.EntityID, on schemas.Trigger, reason string) error
 	// Tools are the names of all operations.
 	Tools() []string

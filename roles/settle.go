@@ -353,11 +353,3 @@ func (r *Roles) closeWork(g access.Grant, agent schemas.EntityID) error {
 	}
 	return g.AsNode(func(g access.Grant) error { return work.CancelPosted(g, ids) })
 }
-
-// spent is what runs on a role's work took since a moment, in tokens and US dollars.
-func (r *Roles) spent(g access.Grant, agent schemas.EntityID, since int64) (tokens int64, money float64) {
-	var micros int64
-	//nolint:errcheck // a sum has a row
-	g.Tx().QueryRow(selectSpentToday, agent, since).Scan(&tokens, &micros)
-	return tokens, float64(micros) / 1e6
-}

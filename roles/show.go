@@ -142,7 +142,10 @@ func (r *Roles) Show(g access.Grant, workspace, ref string) (d Detail, err error
 	actions := slices.Concat(m.Authority.Autonomous, m.Authority.NeedsApproval)
 	slices.Sort(actions)
 	for _, a := range slices.Compact(actions) {
-		n := w.trust(g, m, a)
+		n, err := w.trust(g, m, a)
+		if err != nil {
+			return d, err
+		}
 		d.Trust = append(d.Trust, Trusted{a, n, watchOf(n)})
 	}
 	if d.Recommendations, err = Recommendations(g, m.Agent); err != nil {

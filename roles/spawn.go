@@ -192,7 +192,11 @@ func (r *Roles) make(g access.Grant, w *World, parent *Member, s Spawn, child sc
 		return out, err
 	}
 	for _, action := range child.Authority.Autonomous { // what the parent lost it does not win back by a child
-		trustLess(&child, action, float64(w.trust(g, parent, action))/100, parent.RoleID,
+		hundredths, err := w.trust(g, parent, action)
+		if err != nil {
+			return out, err
+		}
+		trustLess(&child, action, float64(hundredths)/100, parent.RoleID,
 			func(format string, args ...any) { out.Clamped = append(out.Clamped, fmt.Sprintf(format, args...)) })
 	}
 	depth := max(rootDepth-len(chain)+1, 0)

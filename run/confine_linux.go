@@ -55,7 +55,7 @@ func Shielded() (enforced, open []string, err error) {
 	return enforced, open, nil
 }
 
-// heldBy says what a version of Landlock holds, and what it leaves open.
+// enforcedBy says what a version of Landlock holds, and what it leaves open.
 func enforcedBy(abi int) (enforced, open []string) {
 	enforced = []string{"files outside the worktree cannot be written", "files outside a list cannot be read",
 		"TCP connects to listed ports only"}

@@ -317,8 +317,7 @@ func (out *Status) narrow(g access.Grant) error {
 func (out *Status) work(g access.Grant, groups []schemas.GroupID) error {
 	rows, err := g.Tx().Query(countWork, store.List(groups))
 	counts, err := store.Collect(rows, err, func(r *sql.Rows) (c WorkCount, err error) {
-		return c,
-			r.Scan(&c.State, &c.Items)
+		return c, r.Scan(&c.State, &c.Items)
 	})
 	if err != nil {
 		return fmt.Errorf("count work: %w", err)

@@ -93,7 +93,7 @@ func (e entry) replaces(o entry) bool {
 	return e.Source.rank() > 1 || o.Witness == e.Witness
 }
 
-// book is what one observer holds of one agent: a pure function of the ledger.
+// trustRecord is what one observer holds of one agent: a pure function of the ledger.
 type trustRecord struct {
 	prior    Score
 	sum                   // of all evidence

@@ -314,8 +314,7 @@ func skillsOf(tx *store.Tx, agent schemas.EntityID) ([]Skill, error) {
 	}
 	rows, err = tx.Query(countProofs, agent)
 	proofs, err := store.Collect(rows, err, func(r *sql.Rows) (p told, err error) {
-		return p,
-			r.Scan(&p.capability, &p.proof, &p.n)
+		return p, r.Scan(&p.capability, &p.proof, &p.n)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read feedback: %w", err)

@@ -10,7 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Later is what the ledgers of one database hold beyond those of another with
+// Addition is what the ledgers of one database hold beyond those of another with
 // the same past.
 type Addition struct {
 	verdicts []entry

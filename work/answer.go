@@ -53,7 +53,7 @@ func proven(g access.Grant, r row, checks string) (unproven bool, err error) {
 	return false, nil
 }
 
-// fits holds a result against a schema.
+// matches holds a result against a schema.
 func matches(text string, r row, p *Report) error {
 	s, err := jsonschema.Foreign([]byte(text))
 	if err != nil {

@@ -151,8 +151,7 @@ func classesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 	}
 	rows, err := g.Tx().Lookup(selectClasses, store.List(pools), g.Actor(), w.Role, ready)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) {
-		return c,
-			r.Scan(&c.n, &c.needs, &c.excluded)
+		return c, r.Scan(&c.n, &c.needs, &c.excluded)
 	})
 	if err != nil {
 		return "", fmt.Errorf("read eligibility classes: %w", err)
@@ -171,7 +170,7 @@ func classesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 	return string(text), err
 }
 
-// fits reports whether the actor has the tools and is apart from whom it must be.
+// eligible reports whether the actor has the tools and is apart from whom it must be.
 func eligible(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
 	if needs == "[]" && excluded == "[]" {
 		return true, nil
@@ -192,7 +191,7 @@ func eligible(g access.Grant, chain []access.ChainLink, needs, excluded string) 
 	return unrelated(g, g.Actor(), related)
 }
 
-// apartFrom reports whether who is none of others, and neither above nor below one.
+// unrelated reports whether who is none of others, and neither above nor below one.
 func unrelated(g access.Grant, who schemas.EntityID, others []schemas.EntityID) (bool, error) {
 	for _, other := range others {
 		if near, err := g.OneLine(who, other); err != nil || near {

@@ -88,8 +88,7 @@ func RunGroups(g access.Grant) ([]schemas.GroupID, error) {
 	}
 	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
 	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) {
-		return group,
-			r.Scan(&group)
+		return group, r.Scan(&group)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)

@@ -22,8 +22,7 @@ var (
 	everything         = []string{"task_claim", "task_report", "task_submit", "shell"}
 	noReview   Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
 	asTheyAre  Arrange = func(_ access.Grant, _ schemas.GroupID, d []Draft) ([]Draft, error) {
-		return d,
-			nil
+		return d, nil
 	}
 	reviewed Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
 )

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,5 +83,38 @@ func TestFilesAreShort(t *testing.T) {
 			most = maxTestLines
 		}
 		assert.LessOrEqual(t, strings.Count(string(raw), "\n"), most, "%s: split it by subject", f.path)
+	}
+}
+
+// The comment of a function or type begins with its name: one that was renamed and kept its
+// comment speaks of something that is not there.
+func TestCommentsNameWhatTheyDescribe(t *testing.T) {
+	for _, f := range parsed(t) {
+		if f.test || strings.HasPrefix(f.path, "internal/proof/") {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				assert.True(t, d.Doc != nil || d.Recv != nil || !d.Name.IsExported(), "%s: %s has no comment", f.path, d.Name)
+				assertNames(t, f.path, d.Name, d.Doc)
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if of, ok := s.(*ast.TypeSpec); ok && of.Doc != nil {
+						assertNames(t, f.path, of.Name, of.Doc)
+					} else if ok && len(d.Specs) == 1 {
+						assertNames(t, f.path, of.Name, d.Doc)
+					}
+				}
+			}
+		}
+	}
+}
+
+func assertNames(t *testing.T, path string, name *ast.Ident, doc *ast.CommentGroup) {
+	t.Helper()
+	if text := strings.Fields(doc.Text()); len(text) > 0 {
+		first := strings.TrimSuffix(strings.Trim(text[0], ",.:"), "'s")
+		assert.Equal(t, name.Name, first, "%s: the comment of %s begins with its name", path, name.Name)
 	}
 }

@@ -49,7 +49,7 @@ type Doc struct {
 	doubts     []string // why it keeps less than all
 }
 
-// Beside notes what stands before and after d.
+// Adjoin notes what stands before and after d.
 func (d *Doc) Adjoin(prev, next *Doc) {
 	d.prev, d.next = prev, next
 	if prev != nil && prev.next == nil {

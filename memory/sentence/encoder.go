@@ -156,8 +156,8 @@ func (n norm) of(rows [][]float32) [][]float32 {
 	return out
 }
 
-// attend lets each row, which holds what it asks, what it answers to and what it says, hear the
-// others.
+// attention mixes the rows: each holds a query, a key and a value, and gets the values of the
+// others by how well its query fits their keys.
 func attention(rows [][]float32) [][]float32 {
 	size := len(rows[0]) / 3
 	each := size / heads

@@ -175,6 +175,7 @@ type Spelling struct {
 	kinds [4]uint64
 }
 
+// SpellingOf makes the spelling of a word from its groups of three letters.
 func SpellingOf(grams []string) Spelling {
 	var s Spelling
 	for _, g := range grams {

@@ -27,12 +27,10 @@ var (
 	everything = []string{"task_claim", "task_report", "task_submit", "task_status",
 		"task_cancel", "review_decide"}
 	noReview work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) {
-		return false,
-			nil
+		return false, nil
 	}
 	allReviewed work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) {
-		return true,
-			nil
+		return true, nil
 	}
 )
 

@@ -129,8 +129,7 @@ func (u *taskTx) subtaskOf(s seat, in schemas.SubTaskState) (*subtask, error) {
 func (u *taskTx) states() ([]schemas.SubTaskState, error) {
 	rows, err := u.g.Tx().Lookup(selectStates, u.t.n, u.t.round)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (s schemas.SubTaskState, err error) {
-		return s,
-			r.Scan(&s)
+		return s, r.Scan(&s)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read subtasks: %w", err)

@@ -210,8 +210,7 @@ func (u *taskTx) until(own int64) int64 {
 func (u *taskTx) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
 	rows, err := u.g.Tx().Query(selectFilled, u.t.n, sub.n, role)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) {
-		return id,
-			r.Scan(&id)
+		return id, r.Scan(&id)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)
@@ -240,8 +239,7 @@ func (u *taskTx) executors() ([]schemas.EntityID, error) {
 	}
 	rows, err := u.g.Tx().Query(selectExecutors, u.t.n, u.t.round)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) {
-		return id,
-			r.Scan(&id)
+		return id, r.Scan(&id)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)

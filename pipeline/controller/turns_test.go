@@ -434,8 +434,7 @@ func TestBus_INV_BUS(t *testing.T) {
 			`SELECT m.id, m.message, d.detail FROM task_messages m JOIN audit u ON u.target = 'message/' || m.id
 				JOIN audit_details d ON d.seq = u.seq`)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (v row, err error) {
-			return v,
-				r.Scan(&v.id, &v.message, &v.detail)
+			return v, r.Scan(&v.id, &v.message, &v.detail)
 		})
 		return err
 	}))

@@ -164,6 +164,7 @@ func WorkingFolder(given string) (string, error) {
 	return dir, nil
 }
 
+// Exists reports whether something is at path, also a link that leads nowhere.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

@@ -110,6 +110,7 @@ func (t Command) mustFit(known map[string]argument) {
 	}
 }
 
+// AsFlag adds the flag --as to a command.
 func AsFlag(cmd *cobra.Command, as *string) {
 	cmd.Flags().StringVar(as, "as", "", "act as this agent: one whose key is on this machine, or a descendant of yours")
 }

@@ -56,6 +56,7 @@ func (a *App) OpenPassphrase() error {
 		Try("open it in the shell: cordelia --passphrase-fd 3 … 3<FILE")
 }
 
+// UnreadablePassphrase is the error of a passphrase that was given and cannot be read.
 func UnreadablePassphrase(err error) error {
 	return schemas.Errorf(schemas.CodeUnauthenticated,
 		"the passphrase cannot be read").Try("repeat the command").Because(err)

@@ -53,6 +53,7 @@ func Columns(f *os.File) int {
 // Colours reports whether a terminal reads the output and its user wants them.
 func (a *App) Colours() bool { return os.Getenv("NO_COLOR") == "" && Columns(a.Out) > 0 }
 
+// Paint gives text a style, if on.
 func Paint(on bool, s Style, text string) string {
 	if !on || s == Plain || text == "" {
 		return text
@@ -136,6 +137,7 @@ func (a *App) PrintLine(v any) error {
 // SortedKeys lists the names in m in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// Names joins a list with commas.
 func Names[S ~string](list []S) string {
 	s := make([]string, len(list))
 	for i, v := range list {

@@ -14,6 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
+// Command is the command doctor.
 func Command(a *cli.App) *cobra.Command {
 	var fix, seats bool
 	cmd := &cobra.Command{

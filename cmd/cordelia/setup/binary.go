@@ -106,6 +106,7 @@ func IsCordelia(path string) bool {
 	return err == nil && info.Main.Path == "cordelia"
 }
 
+// SameContent reports whether two files hold the same bytes.
 func SameContent(a, b string) (bool, error) {
 	x, err := fileSum(a)
 	if err != nil {

@@ -43,6 +43,7 @@ type Touched struct {
 	After     string `json:"after_sha256"`
 }
 
+// Sum is the SHA-256 of a content, in hexadecimal.
 func Sum(content []byte) string {
 	h := sha256.Sum256(content)
 	return hex.EncodeToString(h[:])

@@ -26,6 +26,7 @@ type setupFlags struct {
 	allow      bool
 }
 
+// Command is the command setup.
 func Command(a *cli.App) *cobra.Command {
 	var f setupFlags
 	cmd := &cobra.Command{

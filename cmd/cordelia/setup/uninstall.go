@@ -21,6 +21,7 @@ type uninstallFlags struct {
 	purge, yes, dryRun bool
 }
 
+// UninstallCommand is the command uninstall.
 func UninstallCommand(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
