@@ -216,7 +216,7 @@ func scanDoc(rows *sql.Rows) (*doc, error) {
 	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens,
 		&d.source, &d.stale, &d.SaidBy, &d.Told, &d.Shapes,
 		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined,
-		&d.deleted, &d.groupTTL, &d.scope, &d.terms)
+		&d.deleted, &d.groupTTL, &d.scope, &d.Asks, &d.terms)
 	d.describe()
 	return d, err
 }

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,33 @@ func TestNeighboursStandBehindMatches(t *testing.T) {
 		require.Equal(t, strings.Contains(h.Why, "next to a match") && h.Words == 0, h.NextTo)
 	}
 	require.LessOrEqual(t, beside, 2)
+}
+
+// What follows a question is likely its answer: it stands before what follows a statement that
+// holds the same words.
+func TestAnAnswerFollowsItsQuestion(t *testing.T) {
+	n := newWarmNode(t)
+	for i := range 20 {
+		n.write(ada, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
+	}
+	behind := func(session, text, then string) schemas.ItemID {
+		var id schemas.ItemID
+		for _, said := range []string{text, then} {
+			w := learning(said)
+			w.Data = json.RawMessage(fmt.Sprintf(`{"type":"insight","content":%q,"source_session":%q}`, said, session))
+			id = n.write(ada, w).ID
+		}
+		return id
+	}
+	asked := map[string]string{"heron": "Did Emil carry the heron cage away?", "stork": "部署 stork cage 完了？"}
+	for bird, ask := range asked {
+		remark := behind("remarks on "+bird, "This morning we saw a "+bird+" cage.", "Behind the shed, "+bird[:1])
+		answer := behind("questions on "+bird, ask, "Behind the barn, "+bird[:1])
+		ids := idsOf(n.search(ada, bird+" cage"))
+		require.Contains(t, ids, answer)
+		at := slices.Index(ids, remark)
+		require.True(t, at < 0 || slices.Index(ids, answer) < at, "%v", ids)
+	}
 }
 
 // What is alike by letters alone finds nothing, unless one edit of a word of five letters or

@@ -184,12 +184,13 @@ const (
 			AND p.thread <> '' AND p.n > i.n), 0)
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.thread <> ''`
 	// selectDocs reads what ranking needs, lessons if ?3; CROSS JOIN keeps the order of the join.
+	// What ends with a question is told by the end of a string in its data.
 	selectDocs = `SELECT i.n, i.id, i.type, i.name, i.subject, i.key, i.owner, i.author, i.thread, i.tokens, i.source,
 		i.stale, i.said_by, i.told_at, i.shapes,
 			i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
 			i.quarantined, i.deleted_at,
 			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c WHERE c.id = i.group_id), 0),
-			i.scope, i.terms
+			i.scope, instr(i.data, '?"') + instr(i.data, '？"') > 0, i.terms
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))
 		AND (?3 OR NOT ` + lesson + `)`
 	// selectDated lists items of the scopes ?1 by when what they tell of happened, which lies in

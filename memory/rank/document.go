@@ -27,6 +27,7 @@ type Doc struct {
 	SecondHand   bool // words of tools or from outside
 	FromUser     bool // a person said so
 	Stale        bool // a copy whose origin changed
+	Asks         bool // it ends with a question
 	Candidate    bool // found by the query, not for what stands beside it
 
 	// ByWords is its place in the ranking by words, from 1; 0 = not in it.

@@ -16,11 +16,12 @@ const (
 	k1            = 2.2
 	b             = 0.95
 	idfPower      = 0.8
-	evenLength    = 10  // words added to every length: among a few words, one more says little
+	evenLength    = 30  // words added to every length: among a few words, one more says little
 	fromPrevious  = 0.2 // words of the item before, as if they were said here
 	fromNext      = 0.1
-	shortEnough   = 60 // tokens up to which an item speaks for its neighbours
-	toNext        = 0.5
+	shortEnough   = 60  // tokens up to which an item speaks for its neighbours
+	toAnswer      = 0.6 // of a score, to what follows a question
+	toNext        = 0.2 // to what stands around
 	toPrevious    = 0.2
 	toSecond      = 0.2
 	sessionShare  = 0.3
@@ -172,8 +173,8 @@ func (q *Query) bm25(tf, soft []float64, prev, next *Doc, length, average float6
 }
 
 // pass gives a share of each item's score to those around it: an answer often
-// stands next to the words that were asked for. It never gets more by that than
-// what the match itself keeps.
+// stands next to the words that were asked for, most often behind a question. It
+// never gets more by that than what the match itself keeps.
 func pass(docs []*Doc) {
 	give := func(to *Doc, from *Doc, share float64) {
 		if to == nil || from.base == 0 {
@@ -185,7 +186,11 @@ func pass(docs []*Doc) {
 		to.sound = to.sound || !from.inaccurate
 	}
 	for _, d := range docs {
-		give(d.next, d, toNext)
+		next := toNext
+		if d.Asks {
+			next = toAnswer
+		}
+		give(d.next, d, next)
 		give(d.prev, d, toPrevious)
 		if d.next != nil {
 			give(d.next.next, d, toSecond)
