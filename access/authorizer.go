@@ -144,6 +144,9 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 		}
 	}
 	return a.store.Write(ctx, func(tx *store.Tx) error {
+		if err := beginWrite(tx); err != nil {
+			return err
+		}
 		now, err := a.again(tx, p, op, *d)
 		if err != nil {
 			return err

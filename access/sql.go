@@ -2,7 +2,10 @@ package access
 
 const (
 	selectEpoch = `SELECT value FROM counters WHERE name = 'epoch'`
-	raiseEpoch  = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
+	// selectEpochAndLeaf is the epoch with the last entry of the audit record, if there is one.
+	selectEpochAndLeaf = `SELECT c.value, coalesce(a.seq, 0), a.leaf_hash FROM counters c
+		LEFT JOIN audit a ON a.seq = (SELECT max(seq) FROM audit) WHERE c.name = 'epoch'`
+	raiseEpoch = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
 
 	// selectChain walks from an entity up to its human; the human comes first.
 	selectChain = `WITH RECURSIVE up(id, level) AS (

@@ -65,6 +65,9 @@ type (
 	}
 )
 
+// KeepLast notes the last entry, which the transaction has read already; seq 0 if there is none.
+func KeepLast(tx *store.Tx, seq int64, hash []byte) { tx.Keep(lastEntry{}, tip{seq, hash}) }
+
 // Record appends e to the audit record, in tx (INV-AUDIT). It costs one insert, two
 // with a detail, and the first of a transaction reads the entry before it.
 func Record(tx *store.Tx, e Entry) error {

@@ -286,6 +286,9 @@ func LevelOf(g access.Grant, agent schemas.EntityID, capability string, a Author
 	if err != nil {
 		return Deny, err
 	}
+	if err := g.Tx().Ahead(selectSkill, agent, capability); err != nil {
+		return Deny, err
+	}
 	c, err := openFrom(g.Tx(), prior, chain[0].ID, agent)
 	if err != nil {
 		return Deny, err

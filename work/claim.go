@@ -61,6 +61,9 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	if g.Tx() == nil {
 		return c, false, access.ErrNoGrant
 	}
+	if err := g.Tx().Ahead(selectHeld, g.Actor()); err != nil {
+		return c, false, err
+	}
 	if _, err := ReapExpired(g); err != nil {
 		return c, false, err
 	}

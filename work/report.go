@@ -204,6 +204,11 @@ type filed struct {
 // asks is what an item asks of who reports it.
 type asks struct{ role, schema, checks string }
 
+// ReadAhead says that File is going to be called.
+func (r *Report) ReadAhead(g access.Grant) error {
+	return g.Tx().Ahead(selectLeased, r.id, g.Actor(), r.fence)
+}
+
 // leased reads the item that the actor held with the fence of p, and the report of that lease.
 func leased(g access.Grant, p *Report) (r row, before filed, a asks, err error) {
 	err = g.Tx().LookupRow(selectLeased, p.id, g.Actor(),

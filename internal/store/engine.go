@@ -51,4 +51,6 @@ type dialect struct {
 	// not yet sent flush sends; nil if it sends each at once.
 	later context.Context
 	flush func(driver any) error
+	// ahead is the context of a query that is going to be made; nil if that gains nothing.
+	ahead context.Context
 }

@@ -42,6 +42,7 @@ var serverDialect = dialect{
 	broken: postgres.Broken,
 	later:  postgres.Later,
 	flush:  postgres.Flush,
+	ahead:  postgres.Ahead,
 }
 
 // newServer reads the address; the first connection is made when it is needed.

@@ -163,6 +163,24 @@ func (t *Tx) query(query string, args []any, short bool) (*sql.Rows, error) {
 	return rows, err
 }
 
+// Ahead says that the transaction is going to make this query, with these arguments: the engine
+// may send it along with the next statement. Nothing else changes by it: a change in between has
+// the query made anew.
+func (t *Tx) Ahead(query string, args ...any) error {
+	if err := t.usable(); err != nil || t.conn.dialect.ahead == nil || !t.writable && !t.fixed {
+		return err
+	}
+	s, err := t.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(t.conn.dialect.ahead, args...)
+	if err != nil {
+		return err
+	}
+	return rows.Close()
+}
+
 // Snapshot names what the database holds for a transaction: two that are equal and
 // not zero see the same. It costs no query.
 type Snapshot struct {

@@ -71,6 +71,9 @@ func (s seat) current(g access.Grant, fence int64) bool {
 // transaction. An invalid answer is refused, and after the last attempt the seat goes to others
 // or ends as failed.
 func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f Filed, err error) {
+	if err := p.ReadAhead(g); err != nil {
+		return f, err
+	}
 	s, ok, err := seatOf(g, p.ID())
 	if err != nil {
 		return f, err

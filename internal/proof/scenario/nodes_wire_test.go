@@ -30,12 +30,12 @@ func TestNodesAskLittle(t *testing.T) {
 		most float64 // exchanges of one
 		do   func(n int)
 	}{
-		{"a claim and its report", 25, func(int) {
+		{"a claim and its report", 20, func(int) {
 			it, ok := told(t, worker, "task_claim", map[string]any{})["work"].(map[string]any)
 			require.True(t, ok)
 			told(t, worker, "task_report", map[string]any{"work_id": it["work_id"], "fence": it["fence"], "outcome": "done"})
 		}},
-		{"a memory written", 13, func(n int) {
+		{"a memory written", 12, func(n int) {
 			told(t, lead, "memory_write_warm", map[string]any{"type": "learning", "group": "harbour",
 				"data": map[string]any{"type": "insight", "content": fmt.Sprint("The ferry takes ", n, " crates")}})
 		}},

@@ -20,6 +20,7 @@ type conn struct {
 	pg         *pgconn.PgConn
 	statements map[string]*pgconn.StatementDescription // by text and types of the arguments
 	queue      []message                               // goes with the next message
+	answers    []answered                              // to what was asked ahead
 	ending     *pgconn.Pipeline                        // of a ROLLBACK whose answer was not awaited
 }
 
@@ -113,7 +114,8 @@ func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*pgconn.Resul
 
 // message is the statement with these arguments.
 func (s *stmt) message(args []driver.NamedValue) (message, error) {
-	m := message{s.text, make([]uint32, len(args)), make([][]byte, len(args)), make([]int16, len(args))}
+	m := message{text: s.text, types: make([]uint32, len(args)), values: make([][]byte, len(args)),
+		kinds: make([]int16, len(args))}
 	for i, a := range args {
 		var err error
 		m.types[i] = typeOf(a.Value)

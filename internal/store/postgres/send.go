@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,13 +18,33 @@ type message struct {
 	types  []uint32
 	values [][]byte
 	kinds  []int16
+	ahead  bool // its answer is kept until it is asked for
+}
+
+// same reports whether two ask the same.
+func (m message) same(o message) bool {
+	return m.text == o.text && slices.Equal(m.types, o.types) &&
+		slices.EqualFunc(m.values, o.values, func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) })
+}
+
+// answered is a question that was asked ahead, with its answer once it is there.
+type answered struct {
+	message
+	answer *pgconn.Result
 }
 
 // Later is the context of a statement whose answer nothing needs: it is sent along with the
 // next one, in one exchange. If it fails so does that one, and with it the transaction.
 var Later = context.WithValue(context.Background(), laterKey{}, true)
 
-type laterKey struct{}
+// Ahead is the context of a query that is going to be made: it is sent along with the next
+// statement, and then answered without another exchange unless something was changed since.
+var Ahead = context.WithValue(context.Background(), aheadKey{}, true)
+
+type (
+	laterKey struct{}
+	aheadKey struct{}
+)
 
 const (
 	begin    = "BEGIN"
@@ -44,7 +66,16 @@ func Flush(c any) error {
 
 // run sends a statement, or keeps it for later, and gives its answer.
 func (c *conn) run(ctx context.Context, m message, changes bool) (*pgconn.Result, error) {
+	if changes || !m.asks() {
+		c.forget()
+	} else if r, err := c.known(ctx, m); r != nil || err != nil {
+		return r, err
+	}
 	switch {
+	case ctx.Value(aheadKey{}) != nil:
+		m.ahead = true
+		c.queue = append(c.queue, m)
+		return &pgconn.Result{}, nil
 	case ctx.Value(laterKey{}) != nil:
 		c.queue = append(c.queue, m)
 		return &pgconn.Result{}, nil
@@ -62,6 +93,33 @@ func (c *conn) run(ctx context.Context, m message, changes bool) (*pgconn.Result
 		err = errors.New("postgres: the transaction had failed and was rolled back")
 	}
 	return r, err
+}
+
+// asks reports whether the message is a query.
+func (m message) asks() bool {
+	return strings.HasPrefix(m.text, "SELECT") || strings.HasPrefix(m.text, "WITH")
+}
+
+// forget drops what was asked ahead.
+func (c *conn) forget() {
+	c.answers = nil
+	c.queue = slices.DeleteFunc(c.queue, func(m message) bool { return m.ahead })
+}
+
+// known gives the answer to a query that was asked ahead, nil if it was not.
+func (c *conn) known(ctx context.Context, m message) (*pgconn.Result, error) {
+	if slices.ContainsFunc(c.queue, func(q message) bool { return q.ahead && q.same(m) }) {
+		if err := c.flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	at := slices.IndexFunc(c.answers, func(a answered) bool { return a.same(m) })
+	if at < 0 {
+		return nil, nil
+	}
+	r := c.answers[at].answer
+	c.answers = slices.Delete(c.answers, at, at+1)
+	return r, nil
 }
 
 // idle reports whether the server has no transaction of this connection.
@@ -125,11 +183,14 @@ func (c *conn) exchange(ctx context.Context, list []message, want int) (out *pgc
 			break
 		}
 		r := reader.Read()
-		if err = r.Err; n == want {
+		if err = r.Err; r.FieldDescriptions == nil {
+			r.FieldDescriptions = prepared[n].Fields
+		}
+		if n == want {
 			out = r
-			if r.FieldDescriptions == nil {
-				r.FieldDescriptions = prepared[n].Fields
-			}
+		}
+		if list[n].ahead {
+			c.answers = append(c.answers, answered{list[n], r})
 		}
 	}
 	if closed := p.Close(); err == nil {

@@ -234,3 +234,55 @@ func sent(t *testing.T, s *store.Store) {
 	require.Equal(t, []string{"a", "b", "blocker", "c", "d", "e", "f", "g"}, names(t, s))
 	require.Error(t, s.Read(t.Context(), send("h")), "a read changes nothing")
 }
+
+// ahead: Ahead changes no answer, whatever is changed behind it.
+func ahead(t *testing.T, s *store.Store) {
+	const query, change = `SELECT value FROM node WHERE name = ?`, `UPDATE node SET value = ? WHERE name = 'a'`
+	require.NoError(t, put(t.Context(), s, "a", "1"))
+	is := func(tx *store.Tx, want string) {
+		var got string
+		require.NoError(t, tx.QueryRow(query, "a").Scan(&got))
+		require.Equal(t, want, got)
+	}
+	work := func(tx *store.Tx) error {
+		require.NoError(t, tx.Ahead(query, "a"))
+		require.NoError(t, tx.Ahead(query, "b"))
+		var got string
+		require.ErrorIs(t, tx.QueryRow(query, "c").Scan(&got), store.ErrNoRows)
+		is(tx, "1")
+		is(tx, "1")
+		require.ErrorIs(t, tx.QueryRow(query, "b").Scan(&got), store.ErrNoRows)
+		if !tx.Writable() {
+			return nil
+		}
+		require.NoError(t, tx.Ahead(query, "a"))
+		require.NoError(t, tx.Send(change, "2"))
+		is(tx, "2")
+		require.NoError(t, tx.Ahead(query, "a"))
+		require.ErrorIs(t, tx.QueryRow(query, "c").Scan(&got), store.ErrNoRows) // it is answered now
+		_, err := tx.Exec(change, "3")
+		require.NoError(t, err)
+		is(tx, "3")
+		require.NoError(t, tx.Send(change, "1"))
+		require.NoError(t, tx.Ahead(query, "a"))
+		return nil
+	}
+	require.NoError(t, s.Write(t.Context(), work))
+	require.NoError(t, s.Read(t.Context(), work))
+	leave := func(tx *store.Tx) error { return tx.Ahead(query, "a") }
+	for _, run := range []func(context.Context, func(*store.Tx) error) error{s.Write, s.Read, s.Ask} {
+		require.NoError(t, run(t.Context(), leave))
+		require.NoError(t, run(t.Context(), func(tx *store.Tx) error {
+			require.NoError(t, leave(tx))
+			is(tx, "1")
+			return leave(tx)
+		}))
+	}
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error { return tx.Send(change, "4") }))
+	for _, run := range []func(context.Context, func(*store.Tx) error) error{s.Write, s.Read, s.Ask} {
+		require.NoError(t, run(t.Context(), func(tx *store.Tx) error {
+			is(tx, "4")
+			return nil
+		}))
+	}
+}

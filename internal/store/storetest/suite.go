@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"a lost goroutine is an error of its batch alone", lostGoroutine},
 		{"a swallowed error does not commit half a statement", swallowed},
 		{"a change that may be sent later is one of its write", sent},
+		{"a query made ahead answers as one made now", ahead},
 		{"unique violations are told apart", unique},
 		{"references are enforced", references},
 		{"a cancelled context writes nothing", cancelled},
