@@ -253,8 +253,8 @@ func (d *decoder) toolNames(o object) []string {
 			continue
 		}
 		msg := fmt.Sprintf("there is no tool %.64q", name)
-		if near := schemas.Nearest(name, d.tools); near != "" {
-			msg += fmt.Sprintf("; did you mean %q?", near)
+		if meant := schemas.Meant(name, d.tools); meant != nil {
+			msg += fmt.Sprintf("; did you mean %s?", strings.Join(meant, " or "))
 		} else if strings.Contains(e.text, "*") {
 			msg += "; tools are named one by one, so that a new one is never granted silently"
 		}

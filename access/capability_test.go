@@ -79,7 +79,7 @@ func TestParseCapabilitiesSaysWhereAndWhat(t *testing.T) {
 	e := err.(*schemas.Error)
 	require.Equal(t, "/memory_read/groups/1", e.Violations[0].Path)
 	require.Equal(t, "/tools/0", e.Violations[1].Path)
-	require.Contains(t, e.Violations[1].Msg, `did you mean "memory_search"?`)
+	require.Contains(t, e.Violations[1].Msg, `did you mean memory_search?`)
 	require.Equal(t, "/tools/1", e.Violations[2].Path)
 	require.NotContains(t, e.Violations[2].Msg, "did you mean")
 	require.Equal(t, "/a~1b~0", e.Violations[3].Path)

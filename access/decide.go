@@ -265,7 +265,34 @@ func (r Refused) Error() string {
 // every capability along its chain names.
 func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (map[string]bool, error) {
 	allowed := map[string]bool{}
-	err := a.store.Read(ctx, func(tx *store.Tx) error {
+	err := a.readChain(ctx, p, func(c *chain, now int64) error {
+		for _, name := range names {
+			allowed[name] = len(lacking(c, name, now)) == 0
+		}
+		return nil
+	})
+	return allowed, err
+}
+
+// Lacks is the refusal of a tool that is not among the caller's, with how it gets it; nil if it is.
+func (a *Authorizer) Lacks(ctx context.Context, p Principal, tool string) error {
+	return a.readChain(ctx, p, func(c *chain, now int64) error {
+		if denials := lacking(c, tool, now); len(denials) > 0 {
+			return a.refusal(Op{Tool: tool}, c, denials, now)
+		}
+		return nil
+	})
+}
+
+// lacking are the denials of the tool alone: an agent that is suspended still sees what it has.
+func lacking(c *chain, tool string, now int64) []Denial {
+	return slices.DeleteFunc(Evaluate(c.links, Operation{Tool: tool}, now),
+		func(d Denial) bool { return d.Reason != DeniedTool })
+}
+
+// readChain gives f the chain of a caller that proved itself.
+func (a *Authorizer) readChain(ctx context.Context, p Principal, f func(c *chain, now int64) error) error {
+	return a.store.Read(ctx, func(tx *store.Tx) error {
 		proof, err := proofOf(tx, p)
 		if err != nil {
 			return err
@@ -280,14 +307,8 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 		if err := proof.of(p, c.self(), tx.Micros()); err != nil {
 			return err
 		}
-		for _, name := range names {
-			// Only the tool: an agent that is suspended still sees what it has.
-			allowed[name] = !slices.ContainsFunc(Evaluate(c.links, Operation{Tool: name}, tx.Micros()),
-				func(d Denial) bool { return d.Reason == DeniedTool })
-		}
-		return nil
+		return f(c, tx.Micros())
 	})
-	return allowed, err
 }
 
 // Had reports whether the caller could call the tool when its rights were last looked up here.

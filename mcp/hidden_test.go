@@ -17,9 +17,9 @@ import (
 )
 
 // A tool that was taken away is absent from the next call on, whatever else is
-// wrong with that; one that is given back is there at once. Absent ones are told as those
-// that never were, to the byte, in either era; the name that is proposed for a misspelt one
-// is of a tool that the caller has.
+// wrong with that; one that is given back is there at once. What was taken away is refused in the
+// same words whatever it is called with, with the call that adds it, in either era; a name that
+// is proposed for a misspelt one is of a tool that the caller has.
 func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
@@ -59,17 +59,25 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	}
 	for era, worker := range eras {
 		grant("agent_list")
-		gone := worker("memory_read_hox", obj{})
-		require.Contains(t, gone, `"code":-32602`)
-		require.Contains(t, gone, `there is no tool 'memory_read_hox' for this agent; tools/list`)
-		require.Contains(t, worker("agent_lisp", obj{}), "for this agent; did you mean agent_list? tools/list")
+		for name, answer := range map[string]string{
+			"memory_read_hox": "there is no tool 'memory_read_hox' for this agent; tools/list",
+			"memory_session":  "memory_session is not among the tools of this agent; next: the parent can add it: ",
+			"agent_lisp":      "for this agent; did you mean agent_list? tools/list",
+			"list_agent":      "for this agent; did you mean agent_list? tools/list",
+			"agent":           "for this agent; did you mean agent_list? tools/list",
+		} {
+			refused := worker(name, obj{})
+			require.Contains(t, refused, `"code":-32602`)
+			require.Contains(t, refused, answer)
+		}
+		gone := worker("memory_read_hot", obj{})
+		require.Contains(t, gone, `agent_capabilities {\"agent\": \"w\", \"tools\": [\"+memory_read_hot\"]}`)
 		for _, args := range []obj{{}, {"nonsense": 1}, {"section": "/none"}} {
 			grant("memory_read_hot", "agent_list")
 			require.Contains(t, worker("memory_read_hot", obj{}), "structuredContent")
 			grant("agent_list")
 			for range 2 {
-				require.Equal(t, strings.ReplaceAll(gone, "memory_read_hox", "memory_read_hot"),
-					worker("memory_read_hot", args), "%s %v", era, args)
+				require.Equal(t, gone, worker("memory_read_hot", args), "%s %v", era, args)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -62,17 +63,20 @@ func MissingCapability(names ...string) *RPCError {
 	}
 }
 
-// absent is the answer to a call of a tool that the caller may not call or that does not exist.
-// It must not show which. The name that it proposes is one the caller has.
-func absent(tool string, has map[string]bool) *RPCError {
-	near := schemas.Nearest(tool, slices.Sorted(maps.Keys(has)))
-	if near != "" {
-		near = fmt.Sprintf("did you mean %s? ", near)
+// absent is the answer to a call of a tool that the caller may not call, with who adds it, or
+// that does not exist. Then the names that it proposes are ones the caller has.
+func absent(ctx context.Context, n *ops.Service, c ops.Caller, tool string, has map[string]bool) *RPCError {
+	if ops.Find(tool) != nil {
+		if e, ok := errors.AsType[*schemas.Error](n.Auth.Lacks(ctx, c.Principal, tool)); ok {
+			return Errorf(CodeInvalidParams, "%s; next: %s", e.Msg, e.Hint)
+		}
 	}
-	return Errorf(CodeInvalidParams,
-		`there is no tool '%s' for this agent; %stools/list shows those there are (its parent adds one: `+
-			`agent_capabilities {"agent": NAME, "tools": ["+TOOL"]})`,
-		ops.Escape(tool), near)
+	meant := ""
+	if list := schemas.Meant(tool, slices.Sorted(maps.Keys(has))); list != nil {
+		meant = fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
+	}
+	return Errorf(CodeInvalidParams, "there is no tool '%s' for this agent; %stools/list shows those there are",
+		ops.Escape(tool), meant)
 }
 
 // absentTool is absent if that is what the registry says of the tool which m calls.
@@ -84,20 +88,15 @@ func (r *Router) absentTool(ctx context.Context, m message, details sdk.JSONRPCE
 		details.Message != fmt.Sprintf("tool '%s' not found: %v", p.Name, sdkserver.ErrToolNotFound) {
 		return nil, false
 	}
-	return absent(p.Name, r.tools(ctx)), true
-}
-
-// tools are those that the caller of a request has; none if they are unknown.
-func (r *Router) tools(ctx context.Context) map[string]bool {
 	c, err := caller(ctx)
 	if err != nil || r.watcher == nil {
-		return nil
+		return nil, false
 	}
 	has, err := r.watcher.node.Visible(ctx, c, r.watcher.toolsets)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return has
+	return absent(ctx, r.watcher.node, c, p.Name, has), true
 }
 
 // unsupportedVersion fails closed and lists what is spoken here.

@@ -31,6 +31,24 @@ func ItemsNamed(g access.Grant, ref string) ([]string, error) {
 	return named, err
 }
 
+// Unseen gives those of ids that stand for no item which the actor may read.
+func Unseen(g access.Grant, ids []schemas.ItemID) (unseen []schemas.ItemID, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	see, err := reachOf(g)
+	if err != nil {
+		return nil, err
+	}
+	found, err := fetch(g.Tx(), see, ids)
+	for _, id := range ids {
+		if _, ok := found[id]; !ok {
+			unseen = append(unseen, id)
+		}
+	}
+	return unseen, err
+}
+
 // InvitationsNamed gives the invitations that the actor decides and that ref, the beginning
 // or the end of an id, may stand for.
 func InvitationsNamed(g access.Grant, ref string) ([]string, error) {

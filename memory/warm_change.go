@@ -2,7 +2,9 @@ package memory
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"cordelia/access"
 	"cordelia/schemas"
@@ -73,9 +75,10 @@ func (d *Draft) mayChange(g access.Grant, see readScope) (*row, error) {
 	if err := d.checkVersion(r); err != nil {
 		return nil, err
 	}
-	if d.content != nil && d.Type != r.typ {
-		return nil, schemas.Invalidf("an item keeps its type").Expecting("type %s", r.typ).
-			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
+	if d.changesData() {
+		if err := d.readAs(r.typ); err != nil {
+			return nil, err
+		}
 	}
 	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
 		return nil, schemas.Deniedf("what the words of another are about is not yours to say").
@@ -146,7 +149,7 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 // validatesForAnother reports whether d only validates an item whose author stands below
 // the actor.
 func (d *Draft) validatesForAnother(g access.Grant, see readScope, r *row) bool {
-	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" &&
+	return !d.changesData() && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" &&
 		d.ValidFrom == "" &&
 		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.includes(r.author) &&
 		r.confidence < quarantineBelow
@@ -272,9 +275,25 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 }
 
 // callToReplace is the call that writes an item in r's place that replaces r.
-func callToReplace(r row) string {
+func callToReplace(r row) schemas.Call {
+	place := schemas.Arg{Name: "group", Value: r.group}
 	if r.group == "" {
-		return fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "visibility": %q}`, r.id, r.visibility)
+		place = schemas.Arg{Name: "visibility", Value: r.visibility}
 	}
-	return fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "group": %q}`, r.id, r.group)
+	return schemas.Tool("memory_write_warm", "type", r.typ, "data", schemas.Blank(r.example()), "supersedes", r.id,
+		place.Name, place.Value)
+}
+
+// example is the data of an item of r's type, with a mark where its own words go.
+func (r row) example() string {
+	var is struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal([]byte(r.data), &is) != nil || r.typ == SessionItem {
+		return fmt.Sprintf(`{"date": %q, "focus": "…"}`, time.UnixMicro(r.updated).UTC().Format(time.DateOnly))
+	}
+	if r.typ == EntityItem {
+		return fmt.Sprintf(`{"type": %q, "name": "…"}`, is.Type)
+	}
+	return fmt.Sprintf(`{"type": %q, "content": "…"}`, is.Type)
 }

@@ -17,9 +17,9 @@ type Sign func(message []byte) (signature []byte, by schemas.EntityID)
 
 // Write asks for a new item, or for a change of item ID.
 type Write struct {
-	ID          schemas.ItemID // of the item to change; "" makes a new one
-	IfVersion   int            // required to change what others can read
-	Type        ItemType
+	ID          schemas.ItemID  // of the item to change; "" makes a new one
+	IfVersion   int             // required to change what others can read
+	Type        ItemType        // "" = that of ID, or the one that data fit
 	Data        json.RawMessage // absent keeps the data of ID
 	Visibility  schemas.Visibility
 	Group       schemas.GroupID
@@ -39,7 +39,7 @@ type Write struct {
 }
 
 // Draft is a checked Write with everything done that needs no lock: hashes,
-// signature, words.
+// signature, words. Those of a change wait for the item, whose type says what its data are.
 type Draft struct {
 	Write
 	id        schemas.ItemID
@@ -48,6 +48,8 @@ type Draft struct {
 	signature []byte
 	signedBy  schemas.EntityID
 	words     wordIndex
+	caller    schemas.EntityID
+	sign      Sign
 	anywhere  bool // a new item whose audience was not said: private, unless Dir is bound
 }
 
@@ -58,40 +60,75 @@ const maxLineage = 100
 // itself, and whose word the signature is; sign may be nil.
 func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
 	check := checker{}
-	if w.Type == "" && len(w.Data) > 0 {
-		w.Type = typeOf(w.Data)
-	}
-	d := &Draft{Write: w, id: w.ID}
+	d := &Draft{Write: w, id: w.ID, caller: caller, sign: sign}
 	if w.ID == "" {
 		d.id = schemas.ItemID(schemas.NewID())
+		if d.Type == "" && len(w.Data) > 0 {
+			d.Type = typeOf(w.Data)
+		}
 		if len(w.Data) == 0 {
 			check.add("/data", "is missing: the fields of an item of its type")
 		}
-	}
-	if len(w.Data) > 0 {
-		c, found := parseContent(w.Type, w.Data, "/data")
-		check.found = append(check.found, found...)
-		d.content = &c
-		d.adopt(&check, c)
+		d.read(&check)
 	}
 	d.audience(&check)
 	d.metadata(&check)
 	if len(check.found) > 0 {
-		return nil, schemas.Invalidf("the item was not written").
-			Try("correct what is listed and %s again", schemas.Do("memory_write_warm")).With(check.found...)
+		return nil, check.notWritten()
 	}
-	if d.content != nil {
-		var err error
-		if d.hash, err = contentHash(w.Type, d.content.data); err != nil {
-			return nil, fmt.Errorf("hash item: %w", err)
-		}
-		d.words = indexOf(*d.content, d.Subject, d.Key)
-		if sign != nil {
-			d.signature, d.signedBy = sign(schemas.ItemProvenance{Author: caller, ItemID: d.id,
-				ContentHash: d.hash}.SigningBytes())
-		}
+	return d, d.seal()
+}
+
+// read checks the data as those of an item of the draft's type.
+func (d *Draft) read(check *checker) {
+	if len(d.Data) == 0 {
+		return
 	}
-	return d, nil
+	c, found := parseContent(d.Type, d.Data, "/data")
+	check.found = append(check.found, found...)
+	d.content = &c
+	d.adopt(check, c)
+}
+
+// readAs reads the data of a change, whose type is that of the item.
+func (d *Draft) readAs(t ItemType) error {
+	if d.Type == "" {
+		d.Type = t
+	}
+	if d.Type != t {
+		return schemas.Invalidf("an item keeps its type").Expecting("type %s", t).
+			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
+	}
+	check := checker{}
+	d.read(&check)
+	if len(check.found) > 0 {
+		return check.notWritten()
+	}
+	return d.seal()
+}
+
+// seal does what is left once the data are read: hash, index, signature.
+func (d *Draft) seal() (err error) {
+	if d.content == nil {
+		return nil
+	}
+	if d.hash, err = contentHash(d.Type, d.content.data); err != nil {
+		return fmt.Errorf("hash item: %w", err)
+	}
+	d.words = indexOf(*d.content, d.Subject, d.Key)
+	if d.sign != nil {
+		d.signature, d.signedBy = d.sign(schemas.ItemProvenance{Author: d.caller, ItemID: d.id,
+			ContentHash: d.hash}.SigningBytes())
+	}
+	return nil
+}
+
+// changesData reports whether the draft brings new data.
+func (d *Draft) changesData() bool { return len(d.Data) > 0 || d.content != nil }
+
+func (c *checker) notWritten() error {
+	return schemas.Invalidf("the item was not written").
+		Try("correct what is listed and %s again", schemas.Do("memory_write_warm")).With(c.found...)
 }
 
 // adopt takes confidence and validated from a learning's data, where the

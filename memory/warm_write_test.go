@@ -134,7 +134,7 @@ func TestChangeOfAnItem(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied, "the words of another")
 	var refused *schemas.Error
 	require.ErrorAs(t, err, &refused)
-	instead := fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "group": "team-a"}`, w.ID)
+	instead := fmt.Sprintf(`"data": {"type": "insight", "content": "…"}, "supersedes": %q, "group": "team-a"}`, w.ID)
 	require.Contains(t, refused.Hint.String(), instead)
 	changed := n.write(ada, change)
 	require.Equal(t, 2, changed.Version)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
@@ -122,6 +123,9 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 		return TaskSubmitOut{}, err
 	}
 	return Transact(ctx, c, func(g access.Grant) (out TaskSubmitOut, err error) {
+		if err := in.seesContext(g); err != nil {
+			return out, err
+		}
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
 	})
@@ -151,6 +155,28 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut
 		return TaskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
 			Next: t.Next}, err
 	})
+}
+
+// seesContext refuses items of memory that the submitter does not see: no agent is sent to
+// read what is not there, and none learns by it what is.
+func (in taskSubmitIn) seesContext(g access.Grant) error {
+	var bad []schemas.Violation
+	for i, t := range in.Items {
+		unseen, err := memory.Unseen(g, t.Context)
+		if err != nil {
+			return err
+		}
+		for _, id := range unseen {
+			bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), "context"),
+				Msg: fmt.Sprintf("%q is not the id of an item, as memory_search gives it",
+					schemas.Shorten(string(id), 64))})
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return schemas.Invalidf("the task was not submitted").
+		Try("correct what is listed and %s again", schemas.Do("task_submit")).With(bad...)
 }
 
 func (in taskSubmitIn) drafts(now int64) ([]work.Draft, error) {

@@ -1,5 +1,10 @@
 package schemas
 
+import (
+	"slices"
+	"strings"
+)
+
 // Nearest gives the name that takes the fewest edits to reach from s, if it is
 // near enough to be what was meant, and "" otherwise.
 func Nearest(s string, names []string) string {
@@ -13,6 +18,29 @@ func Nearest(s string, names []string) string {
 		}
 	}
 	return name
+}
+
+// Meant gives the names of words joined by _ that s may stand for: those that begin with it,
+// else those of the same words in another order, else the nearest.
+func Meant(s string, names []string) (meant []string) {
+	for _, n := range names {
+		if strings.HasPrefix(n, s+"_") {
+			meant = append(meant, n)
+		}
+	}
+	if meant != nil {
+		return meant
+	}
+	words := slices.Sorted(strings.SplitSeq(s, "_"))
+	for _, n := range names {
+		if slices.Equal(slices.Sorted(strings.SplitSeq(n, "_")), words) {
+			return []string{n}
+		}
+	}
+	if near := Nearest(s, names); near != "" {
+		return []string{near}
+	}
+	return nil
 }
 
 // edits counts the insertions, deletions and substitutions of bytes between a

@@ -127,11 +127,6 @@ func (d *Draft) checkTexts(say violation) (brief string) {
 	case len(text) > maxBrief:
 		say("brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
 	}
-	for _, id := range d.Brief.Context {
-		if schemas.ShortID(string(id)) == string(id) {
-			say("context", "%q is not the id of an item, as memory_search gives it", schemas.Shorten(string(id), 64))
-		}
-	}
 	if len(d.Brief.AnswerSchema) > 0 {
 		if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {
 			say("answer_schema", "%v", err)

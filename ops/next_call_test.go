@@ -1,0 +1,82 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// offered is the first call that a refusal names, with … filled in.
+func offered(t *testing.T, err error) (tool, args string) {
+	t.Helper()
+	var e *schemas.Error
+	require.ErrorAs(t, err, &e)
+	for _, part := range e.Hint {
+		if part.Call != nil {
+			_, args, ok := strings.Cut(part.Call.String(), " {")
+			require.True(t, ok, "%s names no arguments", part.Call)
+			return part.Call.Tool, "{" + strings.ReplaceAll(args, "…", "The tide turns at noon")
+		}
+	}
+	t.Fatalf("no call in %q", e.Hint)
+	return "", ""
+}
+
+// The call that a refusal gives next is taken as it stands.
+func TestTheNextCallOfARefusalIsTaken(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
+	h.worker("hand")
+	hand := h.caller("hand")
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "plant", "entity": "hand"})
+	for name, data := range map[string]map[string]any{
+		"learning": {"type": "principle", "content": "The tide turns at six"},
+		"entity":   {"type": "project", "name": "Tide tables"},
+		"session":  {"date": "2026-01-02", "focus": "tides"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := h.must(h.lead, "memory_write_warm", map[string]any{"type": name, "data": data,
+				"group": "plant"})["id"]
+			_, err := h.call(hand, "memory_write_warm", map[string]any{"id": id, "if_version": 1, "data": data})
+			require.ErrorIs(t, err, schemas.ErrDenied)
+			tool, args := offered(t, err)
+			_, err = Find(tool).Call(t.Context(), h.node, hand, []byte(args))
+			require.NoError(t, err, args)
+		})
+	}
+	t.Run("emcon", func(t *testing.T) {
+		h.must(h.lead, "memory_group", map[string]any{"action": "update", "group": "plant", "emcon": true})
+		_, err := h.call(h.lead, "memory_write_warm", with(note("Low water at two"), map[string]any{"group": "plant"}))
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		tool, args := offered(t, err)
+		_, err = Find(tool).Call(t.Context(), h.node, h.lead, []byte(args))
+		require.NoError(t, err, args)
+		h.must(h.lead, "memory_write_warm", with(note("Low water at two"), map[string]any{"group": "plant"}))
+	})
+}
+
+// A task names only items that its submitter sees; the refusal does not say which of the
+// others there are.
+func TestContextIsWhatTheSubmitterSees(t *testing.T) {
+	h := newHouse(t)
+	h.worker("hand")
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "tools": []string{"+task_submit"}})
+	hand := h.caller("hand")
+	hidden := h.must(h.lead, "memory_write_warm", note("The safe is behind the map"))["id"].(string)
+	words := map[string]bool{}
+	for _, id := range []string{hidden, hidden[:8], schemas.NewID(), "0123abcd", "the notes"} {
+		_, err := h.call(hand, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Look",
+			"context": []any{id}}}})
+		var e *schemas.Error
+		require.True(t, errors.As(err, &e), "%s was taken", id)
+		words[strings.ReplaceAll(fmt.Sprint(e.Code, e.Msg, e.Violations, e.Hint), id, "ID")] = true
+	}
+	require.Len(t, words, 1)
+	own := h.must(hand, "memory_write_warm", note("The map is old"))["id"]
+	h.must(hand, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Look", "context": []any{own}}}})
+}
