@@ -13,8 +13,8 @@ import (
 
 // pollable gives in, if it is a pipe or a socket, as the runtime's poller reads it;
 // restore makes it what it was. A read that waits in the system instead has the
-// scheduler look after it every few microseconds for the first 10 ms of every wait,
-// which took a seventh of the processor time of eight busy processes.
+// scheduler look after it every few microseconds for the first 10 ms of every wait:
+// claims and writes took an eighth more processor time so, and a search 2.4 ms instead of 2.1.
 func pollable(in io.Reader) (_ io.Reader, restore func()) {
 	same := func() (io.Reader, func()) { return in, func() {} }
 	f, ok := in.(*os.File)

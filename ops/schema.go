@@ -223,14 +223,6 @@ func (s *schema) wants() string {
 	return ""
 }
 
-// Describe makes the schemas of all operations, which otherwise wait for the first
-// who needs them.
-func Describe() {
-	for _, o := range Catalogue() {
-		o.schemas() //nolint:errcheck // a caller that asks gets the error
-	}
-}
-
 // HasText reports whether the answers of the operation word themselves.
 func (o *Operation) HasText() bool {
 	return o.out.Implements(reflect.TypeFor[interface{ Text() string }]())

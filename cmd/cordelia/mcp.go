@@ -68,7 +68,8 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	// A client waits for the first answer: until then nothing is garbage.
+	// A client waits for the first answer: until then nothing is garbage. Collecting, a process
+	// took 28 ms to it instead of 24.
 	percent := debug.SetGCPercent(-1)
 	collect := sync.OnceFunc(func() { debug.SetGCPercent(percent) })
 	defer collect()
@@ -100,11 +101,7 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 	}
 	caller.Dir = dir
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Caller: caller})
-	answered := func() {
-		collect()
-		go ops.Describe() // clients ask for the tools next
-	}
-	err = mcp.ServeStdio(ctx, router, a.In, &firstWrite{Writer: a.Out, done: answered}, mcp.StdioOptions{})
+	err = mcp.ServeStdio(ctx, router, a.In, &firstWrite{Writer: a.Out, done: collect}, mcp.StdioOptions{})
 	if errors.Is(err, context.Canceled) {
 		return nil // stopped by a signal
 	}

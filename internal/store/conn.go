@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -18,36 +17,25 @@ import (
 type conn struct {
 	c       *sql.Conn
 	dialect *dialect
-	stmts   map[string]*stmt
+	stmts   map[string]*sql.Stmt
 }
-
-// stmt is a prepared statement; sovereign says that it can change rows which
-// INV-SOVEREIGN guards.
-type stmt struct {
-	*sql.Stmt
-	sovereign bool
-}
-
-// guarded finds the tables that sovereignty.sql guards.
-var guarded = regexp.MustCompile(`\b(items|l1)\b`)
 
 func newConn(ctx context.Context, db *sql.DB, d *dialect) (*conn, error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c: c, dialect: d, stmts: map[string]*stmt{}}, nil
+	return &conn{c: c, dialect: d, stmts: map[string]*sql.Stmt{}}, nil
 }
 
-func (c *conn) prepare(query string) (*stmt, error) {
+func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	prepared, err := c.c.PrepareContext(context.Background(), query)
+	s, err := c.c.PrepareContext(context.Background(), query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", query, err)
 	}
-	s := &stmt{prepared, !strings.HasPrefix(query, "SELECT") && guarded.MatchString(query)}
 	c.stmts[query] = s
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"cordelia/internal/store/migrate"
+	"cordelia/schemas"
 )
 
 // engine is the database that a Store keeps its state in: a SQLite file (file) or a
@@ -40,8 +41,8 @@ type dialect struct {
 	data   string   // the query for a number that moves with other connections' commits
 	shrink string   // gives back memory, "" if there is nothing to give back
 	tables string   // the query that counts the tables of a name
-	// act names the owners whose sovereign rows the transaction may change; none ends it.
-	act func(t *Tx) error
+	// act tells the database whose sovereign rows the transaction may change, in place of t.acting.
+	act func(t *Tx, owners []schemas.EntityID) error
 	// load inserts many rows into a table.
 	load func(t *Tx, into table, rows iter.Seq2[[]any, error]) error
 	// version numbers what a connection last read; nil if the engine cannot say.

@@ -41,9 +41,6 @@ func Copy(from, to *Tx) ([]TableContent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := to.list(); err != nil {
-		return nil, err
-	}
 	if _, err := to.Exec(`DELETE FROM counters`); err != nil { // those that a new database has
 		return nil, err
 	}

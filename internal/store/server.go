@@ -10,6 +10,7 @@ import (
 	"cordelia/internal/store/migrate"
 	"cordelia/internal/store/notify"
 	"cordelia/internal/store/postgres"
+	"cordelia/schemas"
 )
 
 // server is the engine PostgreSQL: a database that the processes of many machines share.
@@ -129,12 +130,10 @@ func (noLock) Close() error { return nil }
 
 // actBySetting names the owners in a setting that ends with the transaction: a session's
 // would be handed on with its connection.
-func actBySetting(t *Tx) error {
-	var owners []string
-	if t.listed {
-		for _, o := range t.acting {
-			owners = append(owners, string(o))
-		}
+func actBySetting(t *Tx, owners []schemas.EntityID) error {
+	ids := make([]string, len(owners))
+	for i, o := range owners {
+		ids[i] = string(o)
 	}
-	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(owners, " "))
+	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(ids, " "))
 }

@@ -214,13 +214,14 @@ func (f *file) guard(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// actByTable lists the owners in temp.acting, or empties it.
-func actByTable(t *Tx) error {
-	if !t.listed {
-		_, err := t.Exec(`DELETE FROM temp.acting`)
-		return err
+// actByTable lists the owners in temp.acting.
+func actByTable(t *Tx, owners []schemas.EntityID) error {
+	if len(t.acting) > 0 {
+		if _, err := t.Exec(`DELETE FROM temp.acting`); err != nil {
+			return err
+		}
 	}
-	for _, o := range t.acting {
+	for _, o := range owners {
 		if _, err := t.Exec(`INSERT OR IGNORE INTO temp.acting(owner) VALUES (?)`, o); err != nil {
 			return err
 		}

