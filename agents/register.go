@@ -221,6 +221,15 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 		return "", schemas.Invalidf("the name %q cannot be used", wanted).
 			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("call again with name %q", usable)
 	}
+	if misleads, err := misleading(tx, base); err != nil {
+		return "", err
+	} else if misleads && wanted != "" {
+		return "", schemas.Invalidf("the name %q would pass for a person or the node", wanted).
+			Expecting("a name that no person has, and none of %s", strings.Join(misleadingNames, ", ")).
+			Try("call again with name %q", slug(wanted+"-agent"))
+	} else if misleads {
+		base = slug(base + "-agent")
+	}
 	taken, err := namesLike(tx, r.Parent, base)
 	if err != nil {
 		return "", err
@@ -236,6 +245,20 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 			return name, nil
 		}
 	}
+}
+
+// misleadingNames are what readers take for somebody who is no agent.
+var misleadingNames = []string{"node", "system", "cordelia", "user", "human", "person"}
+
+// misleading reports whether readers would take an agent of that name for a person or the node.
+func misleading(tx *store.Tx, name string) (misleads bool, err error) {
+	if slices.Contains(misleadingNames, name) {
+		return true, nil
+	}
+	if err := tx.QueryRow(selectPersonNamed, name).Scan(&misleads); err != nil {
+		return false, fmt.Errorf("look for a person of that name: %w", err)
+	}
+	return misleads, nil
 }
 
 // nameTaken refuses a name that is in use. One that has ended keeps its name while it

@@ -34,6 +34,9 @@ const (
 	selectNames = `SELECT name FROM entities WHERE coalesce(parent_id, '') = ? AND status <> 'removed'
 		AND (name = ?2 OR substr(name, 1, length(?2) + 1) = ?2 || '-')`
 
+	selectPersonNamed = `SELECT EXISTS (SELECT 1 FROM entities WHERE kind = 'human'
+		AND (lower(id) = ?1 OR lower(name) = ?1))`
+
 	selectNamed = `SELECT status FROM entities WHERE coalesce(parent_id, '') = ? AND name = ? AND status <> 'removed'`
 
 	updateCapabilities = `UPDATE entities SET capabilities = ?, grants = ?, expires_at = ? WHERE id = ?`

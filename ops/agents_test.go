@@ -264,6 +264,21 @@ func TestANameThatIsTaken(t *testing.T) {
 	h.must(h.lead, "agent_lifecycle", map[string]any{"action": "reactivate", "agent": "scout"})
 }
 
+// No agent bears a name by which readers would take it for a person or the node.
+func TestANameThatPassesForAnother(t *testing.T) {
+	h := newHouse(t)
+	for _, name := range []string{"ann", "node", "system", "user", "human", "cordelia", "person"} {
+		_, err := h.call(h.lead, "agent_register", map[string]any{"name": name, "display_name": "x",
+			"agent_type": "swarm-worker"})
+		require.ErrorIs(t, err, schemas.ErrInvalid, name)
+		e, _ := errors.AsType[*schemas.Error](err)
+		require.Equal(t, `call again with name "`+name+`-agent"`, e.Hint.String())
+		out := h.must(h.lead, "agent_register", map[string]any{"display_name": strings.ToUpper(name),
+			"agent_type": "swarm-worker"})
+		require.Equal(t, name+"-agent", out["name"])
+	}
+}
+
 func TestRemovalNeedsTwoSightings(t *testing.T) {
 	h := newHouse(t)
 	h.worker("scout")

@@ -61,7 +61,8 @@ func TestRolesDoNotPlayForever_INV_ROLE_LOOP(t *testing.T) {
 // sends, and what cannot be taken keeps nothing else from its part.
 func TestNoSourceIsForged(t *testing.T) {
 	f := newFirm(t, triage)
-	for _, source := range []string{"github", "crm", "schedule", "node", "triager"} {
+	f.Worker("scout")
+	for _, source := range []string{"github", "crm", "schedule", "node", "triager", "ann", "scout"} {
 		_, err := f.Call(f.Lead, "role_event", map[string]any{"type": "issue.opened", "domain": "issues", "source": source,
 			"delivery": "1"})
 		require.ErrorIs(t, err, schemas.ErrInvalid, source)

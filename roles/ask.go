@@ -90,7 +90,7 @@ func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision 
 	if d.Approval {
 		a.Kind, a.Title = schemas.AskApproval, fmt.Sprintf("%s asks to %s for %s", m.RoleID, d.Trigger, e.Type)
 	}
-	a.Shows = []string{m.RoleID + ": " + d.Reason}
+	a.Shows = []string{m.RoleID + ": " + d.Reason, "sent by: " + sender(g, e)}
 	if d.Approval {
 		a.Shows = append(a.Shows, "approved, it does: "+oneLine(fill(w.recipe(d, e).Intent, d.Trigger, e)))
 	}

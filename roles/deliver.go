@@ -141,6 +141,27 @@ func (r *Roles) worldFor(g access.Grant, workspace string, e Event) (*World, err
 	return r.worldWith(g, workspace, func(w *World) bool { return len(w.Owners(e.Domain)) > 0 })
 }
 
+// namesAnother reports whether a source reads as a person or an agent that is not the actor.
+func namesAnother(g access.Grant, source string) bool {
+	if who, err := g.Profile(schemas.EntityID(source)); err == nil {
+		return who.AgentID != g.Actor()
+	}
+	id, err := g.Resolve(source)
+	return err == nil && id != g.Actor()
+}
+
+// sender is who brought an event, and the source it gives.
+func sender(g access.Grant, e Event) string {
+	switch name := g.NameOf(e.By); {
+	case e.By == access.NodeEntity:
+		return e.Source
+	case e.Source == string(e.By) || e.Source == "":
+		return name
+	default:
+		return fmt.Sprintf("%s, which says %s", name, quoted(e.Source))
+	}
+}
+
 // complete fills in who brought an event, what it belongs to and what caused it. What a
 // sender says of these counts for nothing.
 func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
@@ -156,9 +177,9 @@ func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
 		if err := causeOf(g, e); err != nil {
 			return err
 		}
-	} else if !g.IsNode() && w.names(e.Source) {
-		return schemas.Invalidf("%s is a source of the node's own, or a role", e.Source).
-			Expecting("another source: with the ids of its deliveries it could take the place of what comes from there").
+	} else if !g.IsNode() && (w.names(e.Source) || namesAnother(g, e.Source)) {
+		return schemas.Invalidf("%s is a source of the node's own, a role, a person or another agent", e.Source).
+			Expecting("another source: this one would pass for what comes from there").
 			Try("repeat the call with a source of your own, or none")
 	}
 	if e.Source == "" {

@@ -71,7 +71,7 @@ const (
 // seatDraft is the work of a seat of judgement.
 func (r *Roles) seatDraft(g access.Grant, w *World, m *Member, e Event, action string) (work.Draft, error) {
 	d := work.Draft{Role: action, AssignedTo: string(m.Agent)}
-	brief := work.Brief{Constraints: briefLines(w, m, ambient), Inputs: inputs(e),
+	brief := work.Brief{Constraints: briefLines(w, m, ambient), Inputs: inputs(g, e),
 		Means: &work.Means{Tools: lookOnly}}
 	switch action {
 	case respondAction:

@@ -76,7 +76,8 @@ func (r *Roles) Spawn(g access.Grant, workspace string, s Spawn) (Spawned, error
 	if w.Workspace.Policy.SpawnRequiresApproval && !g.IsHuman() {
 		a, err := Ask{Workspace: w.Workspace.Workspace, Kind: schemas.AskSpawn, Agent: parent.Agent,
 			Asked: w.Workspace.Owner, Title: fmt.Sprintf("%s asks to spawn %s", parent.RoleID, child.RoleID),
-			Shows: append([]string{"template " + s.Template + " with " + encoded(s.Params), "soul: " + oneLine(child.Soul),
+			Shows: append([]string{"asked for by " + g.NameOf(g.Actor()),
+				"template " + s.Template + " with " + encoded(s.Params), "soul: " + oneLine(child.Soul),
 				"authority: " + encoded(child.Authority)}, clamped...),
 			data: encoded(s), Then: schemas.ThenRefuse}.open(g, defaultWithin)
 		out.Ask = a.ID
