@@ -223,6 +223,23 @@ func (c *Call) keepKey(
 		return schemas.Hintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
 			false
 	}
-	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s; or act as it: %s.", name,
+	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s; or act as it: %s.", c.processOf(ctx, id, name),
 		schemas.Tool("task_claim", "as", name)), true
+}
+
+// processOf is what --as takes for a new agent: the name of a child of the person or of their
+// client's agent, else the id, for the name may mean another, which the caller may not know of.
+func (c *Call) processOf(ctx context.Context, id schemas.EntityID, name string) string {
+	if !schemas.IsAgentID(string(c.Caller.Entity)) {
+		return name
+	}
+	client, err := c.Node.OpenIdentity(ctx, "")
+	if err != nil {
+		return shortEntity(string(id))
+	}
+	client.Identity.Erase()
+	if client.EntityID != c.Caller.Entity {
+		return shortEntity(string(id))
+	}
+	return name
 }

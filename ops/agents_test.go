@@ -132,8 +132,9 @@ func TestNamesBelowTakeNoneAbove(t *testing.T) {
 			"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
 			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}},
 			"tools":        Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "autonomous": true}})
-	h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "scout",
-		"name": "scout"})
+	out := h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker",
+		"display_name": "scout", "name": "scout"})
+	require.Contains(t, out["next"], "cordelia mcp --as "+out["agent_id"].(string)[:12]+";", "its name may mean another")
 	_, err := h.node.OpenIdentity(t.Context(), "scout")
 	require.ErrorIs(t, err, schemas.ErrConflict, "equally near: neither is meant by chance")
 	require.Equal(t, h.caller("other").Entity, h.caller(string(h.caller("other").Entity)[:12]).Entity)
