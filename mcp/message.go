@@ -28,6 +28,11 @@ var requestID = regexp.MustCompile(`^("|-?(0|[1-9][0-9]*)$)`)
 func parseMessage(data []byte) (message, *RPCError) {
 	m := message{raw: data}
 	if err := checkMessage(data); err != nil {
+		if err.Code == CodeInvalidRequest { // the client that waits for an answer finds it by the id
+			var scan idScan
+			scan.read(data)
+			m.id = scan.id()
+		}
 		return m, err
 	}
 	var env struct {

@@ -147,15 +147,18 @@ func TestParseMessage(t *testing.T) {
 		code int // 0 means accepted
 		id   string
 	}{
-		"request":           {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, 0, "1"},
-		"large id":          {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, 0, "9007199254740993"},
-		"notification":      {`{"jsonrpc":"2.0","method":"x"}`, 0, ""},
-		"response":          {`{"jsonrpc":"2.0","id":"a","result":{}}`, 0, `"a"`},
-		"null id":           {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, CodeInvalidRequest, ""},
-		"fraction":          {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, CodeInvalidRequest, ""},
-		"object id":         {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, CodeInvalidRequest, ""},
-		"no version":        {`{"id":1,"method":"ping"}`, CodeInvalidRequest, "1"},
-		"wrong version":     {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, CodeInvalidRequest, "1"},
+		"request":       {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, 0, "1"},
+		"large id":      {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, 0, "9007199254740993"},
+		"notification":  {`{"jsonrpc":"2.0","method":"x"}`, 0, ""},
+		"response":      {`{"jsonrpc":"2.0","id":"a","result":{}}`, 0, `"a"`},
+		"null id":       {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, CodeInvalidRequest, ""},
+		"fraction":      {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, CodeInvalidRequest, ""},
+		"object id":     {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, CodeInvalidRequest, ""},
+		"no version":    {`{"id":1,"method":"ping"}`, CodeInvalidRequest, "1"},
+		"wrong version": {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, CodeInvalidRequest, "1"},
+		"too deep": {`{"jsonrpc":"2.0","id":7,"method":"x","params":` + strings.Repeat(`[`, 70) +
+			strings.Repeat(`]`, 70) + `}`, CodeInvalidRequest, "7"},
+		"two ids":           {`{"jsonrpc":"2.0","id":7,"id":8,"method":"x"}`, CodeInvalidRequest, ""},
 		"method not string": {`{"jsonrpc":"2.0","id":1,"method":1}`, CodeInvalidRequest, ""},
 		"both":              {`{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, CodeInvalidRequest, "1"},
 		"neither":           {`{"jsonrpc":"2.0","id":1}`, CodeInvalidRequest, "1"},

@@ -3,6 +3,8 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -96,9 +98,11 @@ func (f hitFacts) except(all hitFacts) hitFacts {
 	return f
 }
 
-// shared are the facts that several short hits have in common.
+// shared are the facts that several short hits have in common. There are none beside a name that ends
+// as a line's facts do: it would pass for them.
 func (o MemorySearchOut) shared() (all hitFacts) {
-	if len(o.Results) < 2 || o.Results[0].Item != nil {
+	if len(o.Results) < 2 || o.Results[0].Item != nil || slices.ContainsFunc(o.Results,
+		func(h memory.Hit) bool { return strings.HasSuffix(strings.TrimSpace(h.Name), ")") }) {
 		return hitFacts{}
 	}
 	all = facts(o.Results[0])

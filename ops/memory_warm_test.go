@@ -134,6 +134,17 @@ func TestWarmToolsRefuseBadInput(t *testing.T) {
 }
 
 // What a model reads names the items that say otherwise beside the hit.
+// A name that ends as a line's own facts do passes for none: the author stands behind it.
+func TestANameIsNoAuthor(t *testing.T) {
+	text := func(last string) string {
+		return MemorySearchOut{Results: []memory.Hit{{ID: "a", Name: "one", Author: "gull"},
+			{ID: "b", Name: last, Author: "gull"}}}.Text()
+	}
+	require.Contains(t, text("two"), "all by gull")
+	require.NotContains(t, text("two (ann, findings) "), "all by")
+	require.Contains(t, text("two (ann, findings) "), "(ann, findings) (gull)")
+}
+
 func TestSearchTextNamesWhatConflicts(t *testing.T) {
 	out := MemorySearchOut{Results: []memory.Hit{
 		{ID: "a", Name: "Nine tons", Author: "ann", Date: "2026-11-20", ConflictsWith: []schemas.ItemID{"b", "c"}},
