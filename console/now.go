@@ -18,13 +18,19 @@ import (
 type nowPage struct {
 	Waiting []review.Entry
 	More    bool
-	Held    []memory.Item
+	Held    []heldItem
 	Asking  []ops.Question
 	Relayed []ops.RelayedVerdict
 	Doing   []doing
 	Given   []work.Status // given up, so that the person has to decide
 	Tasks   []controller.Entry
 	ops.NodeStatus
+}
+
+// heldItem instructs agents and waits for the person's release.
+type heldItem struct {
+	memory.Item
+	By string // a name
 }
 
 // doing is an agent at work.
@@ -53,8 +59,12 @@ func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 		return page, err
 	}
 	p.Waiting, p.More = list.Waiting, list.NextCursor != ""
-	if p.Held, err = v.node.Held(ctx, v.caller); err != nil {
+	held, err := v.node.Held(ctx, v.caller)
+	if err != nil {
 		return page, err
+	}
+	for _, item := range held {
+		p.Held = append(p.Held, heldItem{item, v.nameOf(ctx, item.Author)})
 	}
 	if p.Relayed, err = v.node.RelayedVerdicts(ctx, v.caller); err != nil {
 		return page, err

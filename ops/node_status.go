@@ -6,6 +6,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/agents"
+	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
@@ -37,6 +38,7 @@ type Suspended struct {
 // WaitingCounts is how much waits for whom, each at most 100.
 type WaitingCounts struct {
 	Reviews int `json:"reviews"` // for the person
+	Held    int `json:"held"`    // items that instruct agents, for the person's release
 	Asking  int `json:"asking"`  // tasks with a question or a result for the person
 	Ready   int `json:"ready"`   // items for an agent
 	Blocked int `json:"blocked"` // items that agents gave up, for the person
@@ -71,6 +73,11 @@ func (s *Service) Status(ctx context.Context, person Caller) (out NodeStatus, er
 			return err
 		}
 		out.Waiting.Reviews = len(waiting)
+		held, err := memory.Held(g)
+		if err != nil {
+			return err
+		}
+		out.Waiting.Held = len(held)
 		out.Spent, err = work.SpentSince(g, g.Tx().Now().Add(-24*time.Hour))
 		return err
 	})

@@ -19,7 +19,7 @@ func reviewCommand(a *cli.App) *cobra.Command {
 	cmd := cli.Group("review", "Decide what waits for you: memories agents brought back, held results",
 		cli.Command{
 			Op: "review_list", Use: "list", Short: "List what waits for your decision", Hide: []string{"ids"},
-			Example: "cordelia review list --limit 50", Show: cli.Shown(showReviews),
+			Example: "cordelia review list --limit 50", Show: cli.Shown(showReviews), After: sayHeld,
 		}.Command(a),
 		cli.Command{
 			Op: "review_list", Use: "show ID…", Short: "Show something that waits, whole, with the difference it makes",
@@ -59,9 +59,13 @@ names its hash.`
 				if a.AsJSON {
 					return a.PrintJSON(answer)
 				}
-				return cli.Shown(showReviews)(a, answer)
+				err = cli.Shown(showReviews)(a, answer)
+				sayHeld(cmd.Context(), w, answer)
+				return err
 			}
-			return askReviews(cmd.Context(), w)
+			err := askReviews(cmd.Context(), w)
+			sayHeld(cmd.Context(), w, nil)
+			return err
 		})
 	}
 	return cmd
@@ -188,7 +192,7 @@ func showDecided(a *cli.App, v ops.ReviewDecideOut) {
 
 func showReviews(a *cli.App, v ops.ReviewListOut) {
 	if len(v.Waiting) == 0 {
-		a.Say("Nothing waits for you.")
+		a.Say("No review waits for you.")
 		return
 	}
 	t := cli.Table{Firm: 1, Head: []string{"ID", "BY", "FOR", "BESIDE", "WHAT"}}

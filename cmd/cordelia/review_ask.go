@@ -54,7 +54,7 @@ func askReviews(ctx context.Context, w *cli.Acting) error {
 		}
 	}
 	if asked == 0 {
-		w.Say("Nothing waits for you.")
+		w.Say("No review waits for you.")
 	}
 	return nil
 }

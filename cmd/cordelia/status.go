@@ -93,6 +93,7 @@ func waitsForYou(w ops.WaitingCounts) string {
 		command       string
 	}{
 		{w.Reviews, "review", "reviews", "cordelia review list"},
+		{w.Held, "item to release", "items to release", "cordelia memory release"},
 		{w.Asking, "task with a question or a result", "tasks with a question or a result", "cordelia task show TASK"},
 		{w.Blocked, "blocked item", "blocked items", "cordelia task list --state blocked"},
 	} {
