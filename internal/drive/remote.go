@@ -48,6 +48,9 @@ func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, erro
 	}, &issued); err != nil {
 		return nil, err
 	}
+	if issued.Token == "" {
+		return nil, errors.New("the node issued no token")
+	}
 	return NewRemote(address, issued.Token), nil
 }
 

@@ -203,3 +203,36 @@ func TestAServerRefusesNUL(t *testing.T) {
 		return err
 	}))
 }
+
+// A node that stops amid a write does not hold the others up for longer than they wait.
+func TestNodesDoNotWaitForAStoppedOne(t *testing.T) {
+	const wait = 2 * time.Second
+	open := func() *store.Store {
+		s, err := store.Open(t.Context(), store.Options{Wait: wait,
+			URL: storetest.Database(t, storetest.Server(t), t.Name())})
+		require.NoError(t, err)
+		t.Cleanup(func() { s.Close() }) //nolint:errcheck // it lost its connection
+		return s
+	}
+	count := func(tx *store.Tx) error {
+		_, err := tx.Exec(`UPDATE counters SET value = value + 1 WHERE name = 'epoch'`)
+		return err
+	}
+	stopped, other := open(), open()
+	begun, written := make(chan struct{}), make(chan error, 1)
+	go func() {
+		written <- stopped.Write(context.Background(), func(tx *store.Tx) error {
+			if err := count(tx); err != nil {
+				return err
+			}
+			close(begun)
+			time.Sleep(3 * wait)
+			return nil
+		})
+	}()
+	<-begun
+	require.NoError(t, other.Write(t.Context(), count), "within the time that a write waits")
+	require.Error(t, <-written, "its changes are undone")
+	require.NoError(t, stopped.Write(t.Context(), count), "it goes on with another connection")
+	require.Equal(t, []string{"3"}, lines(t, other, `SELECT CAST(value AS TEXT) FROM counters WHERE name = 'epoch'`))
+}

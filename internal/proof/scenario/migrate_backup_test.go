@@ -19,6 +19,7 @@ import (
 // A backup of a database is written while nodes write, and restored into it or into an empty
 // one: it brings back memory and no right.
 func TestBackupAndRestoreOnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	m := newTeam(t, 1)
 	n, folder := m.nodes[0], t.TempDir()
 	lead := m.lead(0)

@@ -47,11 +47,17 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	}
 	set := config.RuntimeParams
 	set["application_name"] = application
+	if kind.Wait > 0 && !kind.Alone { // a node that is cut off amid a write must not hold the lock of all writes
+		set["idle_in_transaction_session_timeout"] = strconv.FormatInt(kind.Wait.Milliseconds()/2, 10)
+	}
 	if kind.Alone {
 		set["application_name"] = application + " alone"
 	}
 	if kind.ReadOnly {
-		set["default_transaction_read_only"] = "on"
+		// Afterwards: an address with target_session_attrs=read-write would refuse each server.
+		config.AfterConnect = func(ctx context.Context, pg *pgconn.PgConn) error {
+			return pg.Exec(ctx, "SET default_transaction_read_only = on").Close()
+		}
 	}
 	if kind.Wait > 0 {
 		set["lock_timeout"] = strconv.FormatInt(kind.Wait.Milliseconds(), 10)
