@@ -236,7 +236,8 @@ func TestKillsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewInstance(t)
 	storetest.Admin(t, server.Address()+" dbname=postgres", `CREATE DATABASE team TEMPLATE template0`)
-	s := newStorm(t, make([]time.Duration, 3), soak.Count(t, 80, 20000), func(int) string { return server.Address() + " dbname=team" })
+	s := newStorm(t, make([]time.Duration, 3), soak.Count(t, 80, 20000),
+		func(int) string { return server.Address() + " dbname=team" })
 	s.rages(s.items, func(step int) {
 		time.Sleep(time.Second)
 		if step%2 == 0 {
