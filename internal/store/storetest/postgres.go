@@ -218,3 +218,15 @@ func programs() (string, error) {
 	slices.Sort(found)
 	return filepath.Dir(found[len(found)-1]), nil
 }
+
+// Refused gives what the server answers to a statement that it must refuse.
+func Refused(t testing.TB, address, statement string) string {
+	t.Helper()
+	ctx := context.Background()
+	pg, err := pgconn.Connect(ctx, address)
+	require.NoError(t, err)
+	defer pg.Close(ctx) //nolint:errcheck // only a test
+	_, err = pg.Exec(ctx, statement).ReadAll()
+	require.Error(t, err, statement)
+	return err.Error()
+}
