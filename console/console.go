@@ -192,7 +192,8 @@ func (c *Console) fail(w http.ResponseWriter, v *visit, err error) {
 	var e *schemas.Error
 	if !errors.As(err, &e) || e.Code == schemas.CodeInternal {
 		slog.Error("a page", "path", v.r.URL.Path, "err", err)
-		e = schemas.Errorf(schemas.CodeInternal, "something went wrong here; the log says what")
+		e = schemas.Errorf(schemas.CodeInternal, "this page failed for a reason of the server's own").
+			Try("load it again; what the server writes to its terminal says why")
 	}
 	status := http.StatusBadRequest
 	switch e.Code {

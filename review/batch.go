@@ -100,7 +100,10 @@ func digestOf(list []Memory) (digest [sha256.Size]byte, err error) {
 		raw, err = memory.Canonical(raw)
 	}
 	if err != nil {
-		return digest, schemas.Invalidf("the memories have no canonical form").Because(err)
+		return digest, schemas.Invalidf("the memories have no canonical form").
+			Expecting("JSON whose numbers and texts can be written in one way").
+			Try("write them as plain JSON and hand them in again").
+			Because(err)
 	}
 	if len(raw) > MaxBytes {
 		return digest, schemas.Invalidf("the memories have %d bytes", len(raw)).Expecting("at most %d", MaxBytes).

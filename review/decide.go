@@ -213,7 +213,7 @@ func inPersonOnly() error {
 // refusal tells it nothing new.
 func mayReview(g access.Grant, author schemas.EntityID) error {
 	if author == g.Actor() {
-		return schemas.Deniedf("nobody reviews what is their own").Try(
+		return schemas.Deniedf("an author does not review its own work").Try(
 			"wait for the parent; review.closed comes with %s", schemas.Tool("events_poll"))
 	}
 	if len(g.Via()) > 0 {
@@ -233,14 +233,14 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 // move carries r along an edge.
 func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
 	result schemas.ItemID) (schemas.ReviewState, error) {
-	return move(g, updateReview, r.id, r.state, on, reason, by, result, map[string]any{"item": r.item,
+	return move(g, updateReview, r.id, r.state, on, by, reason, result, map[string]any{"item": r.item,
 		"target": r.target, "author": r.author, "hash": hex.EncodeToString(r.hash)})
 }
 
 // move carries what waits along an edge (INV-REVIEW-EDGE) with update, and writes into the audit
 // record who did it and to what.
-func move(g access.Grant, update, id string, from schemas.ReviewState, on schemas.Trigger, reason string,
-	by schemas.EntityID, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
+func move(g access.Grant, update, id string, from schemas.ReviewState, on schemas.Trigger, by schemas.EntityID,
+	reason string, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(from, on)
 	if !ok {
 		return to, schemas.Conflictf("%s was %s already", id, from).
@@ -302,9 +302,9 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 func closeIfDone(g access.Grant, r row) (bool, error) {
 	tx := g.Tx()
 	var waiting int
-	told := schemas.ReviewClosed{GroupID: r.group, AgentID: r.author}
-	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn,
-		&told.Expired); err != nil {
+	closed := schemas.ReviewClosed{GroupID: r.group, AgentID: r.author}
+	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &closed.Approved, &closed.Rejected, &closed.Withdrawn,
+		&closed.Expired); err != nil {
 		return false, fmt.Errorf("read return: %w", err)
 	}
 	if waiting > 0 {
@@ -330,12 +330,12 @@ func closeIfDone(g access.Grant, r row) (bool, error) {
 	if _, err := tx.Exec(closeReturn, tx.Micros(), r.returnID); err != nil {
 		return false, fmt.Errorf("close return: %w", err)
 	}
-	if told.Expired > 0 {
-		if err := tellReviewers(g, author, told); err != nil {
+	if closed.Expired > 0 {
+		if err := tellReviewers(g, author, closed); err != nil {
 			return false, err
 		}
 	}
-	return true, g.Emit(events.EntityStream(r.author), schemas.EventReviewClosed, told)
+	return true, g.Emit(events.EntityStream(r.author), schemas.EventReviewClosed, closed)
 }
 
 // find reads a review the actor may see.
