@@ -43,6 +43,9 @@ func (p Parameters) steadily(d schemas.PlanDirective, r schemas.ReplanRequest, f
 		now.Changed = true
 	}
 	limit := triesOfFirst
+	if p.Blind.Second && class == schemas.Logical && tries(r) > 1 {
+		limit = tries(r) - 1
+	}
 	if now.Changed {
 		limit = triesOfLater
 	}

@@ -194,10 +194,10 @@ func run(tune bool, only string, draw uint64) error {
 
 func plants(tune bool) error {
 	if tune {
-		list := populations(tuning)
-		results, err := runAll(list, tuningFrom)
-		if err == nil {
-			fmt.Print(report{played: results, mixes: list}.text())
+		r := report{mixes: populations(tuning), plain: kinds()}
+		var err error
+		if r.played, err = runAll(slices.Concat(r.mixes, r.plain), tuningFrom); err == nil {
+			fmt.Print(r.text())
 		}
 		return err
 	}

@@ -62,6 +62,7 @@ func contenders() []contender {
 		{noLoss, solver(design, pipeline.Blind{Loss: true})},
 		{noGradient, solver(design, pipeline.Blind{Gradient: true})},
 		{noClasses, solver(design, pipeline.Blind{Classes: true})},
+		{noSecond, solver(design, pipeline.Blind{Second: true})},
 		{"beliefs" + withoutLoss, solver("beliefs", pipeline.Blind{Loss: true})},
 		{"beliefs" + withoutGradient, solver("beliefs", pipeline.Blind{Gradient: true})},
 		{"beliefs" + withoutClasses, solver("beliefs", pipeline.Blind{Classes: true})},
@@ -74,6 +75,7 @@ const (
 	withoutGradient = ", no gradient" // whether more pass after sharpening
 	withoutClasses  = ", no classes"  // of what class the failures are
 
+	noSecond                      = design + ", no second round"
 	noLoss, noGradient, noClasses = design + withoutLoss, design + withoutGradient, design + withoutClasses
 )
 
