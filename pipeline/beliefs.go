@@ -92,10 +92,7 @@ const (
 )
 
 // Blind leaves out a kind of evidence, to learn what it is worth.
-type Blind struct {
-	Classes, Loss, Gradient bool
-	Second                  bool // a first approach whose round brought nothing gets no second round (tried)
-}
+type Blind struct{ Classes, Loss, Gradient bool }
 
 // remedies are the directives that the controller chooses from; the first of equal ones.
 func remedies() []schemas.Directive {

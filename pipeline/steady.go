@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"slices"
 
 	"cordelia/schemas"
 )
@@ -43,13 +42,10 @@ func (p Parameters) steadily(d schemas.PlanDirective, r schemas.ReplanRequest, f
 		now.Changed = true
 	}
 	limit := triesOfFirst
-	if p.Blind.Second && class == schemas.Logical && tries(r) > 1 {
-		limit = tries(r) - 1
-	}
 	if now.Changed {
 		limit = triesOfLater
 	}
-	calls, outside := failedCalls(r), p.pointsOutside(r, class)
+	calls, outside := failedCalls(r), pointsOutside(r, class)
 	d.Directive = schemas.Refine
 	switch stuck := now.Barren >= limit; {
 	case outside, stuck && class == schemas.Environmental:
@@ -139,17 +135,14 @@ func classOfAll(r schemas.ReplanRequest, f Failure) schemas.FailureClass {
 	return f.Class
 }
 
-// pointsOutside reports a round of which all that it shows says that something from outside
-// stood in the way: the class of its failures, no call that worked, no criterion that passed.
-func (p Parameters) pointsOutside(r schemas.ReplanRequest, class schemas.FailureClass) bool {
+// pointsOutside reports a round in whose way something from outside stood: the class of its
+// failures says so, and no call worked.
+func pointsOutside(r schemas.ReplanRequest, class schemas.FailureClass) bool {
 	calls := failedApproaches(r)
 	if len(calls) == 0 {
 		calls = failedCalls(r)
 	}
-	passed := slices.ContainsFunc(failedOutcomes(r), func(o schemas.SubTaskOutcome) bool {
-		return slices.ContainsFunc(o.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool { return !v.Failed() })
-	})
-	return class == schemas.Environmental && !ran(calls) && (!passed || p.Blind.Loss)
+	return class == schemas.Environmental && !ran(calls)
 }
 
 // explained is the sentence that explains a directive to the user.
@@ -163,7 +156,7 @@ func (c Course) explained(d schemas.PlanDirective, brought string, outside bool,
 	case d.Directive == schemas.BreakSymmetry:
 		return brought + ". Plan something new, with nothing of what is blocked."
 	case outside:
-		brought += ". Most failures come from outside, no call worked and nothing passed"
+		brought += ". Most failures come from outside, and no call worked"
 	case d.Directive == schemas.ChangePath:
 		brought += ". Most failures come from outside"
 	default:

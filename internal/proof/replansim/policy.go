@@ -59,10 +59,8 @@ func contenders() []contender {
 		{"stall counter 3", func(budget) policy { return &stall{} }},
 		{"naive retry", func(budget) policy { return naive{} }},
 		{"random", func(budget) policy { return dice{} }},
-		{noLoss, solver(design, pipeline.Blind{Loss: true})},
 		{noGradient, solver(design, pipeline.Blind{Gradient: true})},
 		{noClasses, solver(design, pipeline.Blind{Classes: true})},
-		{noSecond, solver(design, pipeline.Blind{Second: true})},
 		{"beliefs" + withoutLoss, solver("beliefs", pipeline.Blind{Loss: true})},
 		{"beliefs" + withoutGradient, solver("beliefs", pipeline.Blind{Gradient: true})},
 		{"beliefs" + withoutClasses, solver("beliefs", pipeline.Blind{Classes: true})},
@@ -71,12 +69,11 @@ func contenders() []contender {
 
 // A policy without a kind of evidence.
 const (
-	withoutLoss     = ", no loss"     // how many criteria pass, or whether any does
+	withoutLoss     = ", no loss"     // how many criteria pass; steady looks at no more than whether fewer fail
 	withoutGradient = ", no gradient" // whether more pass after sharpening
 	withoutClasses  = ", no classes"  // of what class the failures are
 
-	noSecond                      = design + ", no second round"
-	noLoss, noGradient, noClasses = design + withoutLoss, design + withoutGradient, design + withoutClasses
+	noGradient, noClasses = design + withoutGradient, design + withoutClasses
 )
 
 // whole are the contenders that leave nothing out.

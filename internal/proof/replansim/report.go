@@ -174,7 +174,6 @@ func (r report) judged() string {
 	}
 	say(expectClasses, r.more(few, noClasses))
 	say(expectGradient, fmt.Sprintf("shows: %s; does not: %s", r.more(shows, noGradient), r.more(hides, noGradient)))
-	say(expectLoss, r.more(mixes, noLoss))
 	wide := three[1]
 	mean, half := figures.Mean(r.bySeed(wide, mixes, design,
 		func(e ended) (float64, bool) { return float64(e.rounds), e.doomed }))
