@@ -166,6 +166,44 @@ func TestConnectionsComeBack(t *testing.T) {
 	}
 }
 
+// A connection that is lost amid a write takes all of it along, whatever its function makes of
+// the errors.
+func TestALostServerKeepsNoHalfWrite(t *testing.T) {
+	name := t.Name()
+	s := openServer(t, name)
+	const insert = `INSERT INTO node(name, value) VALUES (?, '')`
+	try := func(tx *store.Tx, name string) {
+		_, _ = tx.Exec(insert, name) //nolint:errcheck // the function that is tested lets it pass
+	}
+	for _, c := range []struct {
+		what string
+		then func(tx *store.Tx)
+	}{
+		{"nothing", func(*store.Tx) {}},
+		{"a change", func(tx *store.Tx) { try(tx, "b") }},
+		{"two changes", func(tx *store.Tx) { try(tx, "b"); try(tx, "c") }},
+		{"questions", func(tx *store.Tx) {
+			for range 2 {
+				var n int
+				_ = tx.QueryRow(`SELECT count(*) FROM node`).Scan(&n) //nolint:errcheck // the same
+			}
+			try(tx, "d")
+		}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			require.Error(t, s.Write(t.Context(), func(tx *store.Tx) error {
+				if _, err := tx.Exec(insert, "a"); err != nil {
+					return err
+				}
+				storetest.Cut(t, storetest.Server(t), name)
+				c.then(tx)
+				return nil
+			}))
+			require.Empty(t, lines(t, s, `SELECT name FROM node`))
+		})
+	}
+}
+
 // The password of an address is in no error.
 func TestErrorsShowNoPassword(t *testing.T) {
 	for _, address := range []string{"postgres://ann:hunter2@127.0.0.1:1/x?connect_timeout=1",

@@ -19,13 +19,27 @@ import (
 // BenchmarkNodes measures the figures of docs/scale.md:
 //
 //	go test -run "^$" -bench Nodes -benchtime 1500x ./internal/proof/scenario
+//	CORDELIA_TEST_DB=postgres go test -run "^$" -bench Claims -benchtime 5000x ./work
 func BenchmarkNodes(b *testing.B) {
 	for _, count := range []int{1, 2} {
 		b.Run(fmt.Sprint("commits/nodes=", count), func(b *testing.B) { benchCommits(b, count) })
 	}
+	b.Run("bare commits", func(b *testing.B) {
+		took := storetest.Repeat(b, storetest.Database(b, storetest.Server(b), b.Name()), 16, b.N, func(n int) string {
+			return fmt.Sprintf(`INSERT INTO node(name, value) VALUES ('%d %d', 'x')`, b.N, n)
+		})
+		b.ReportMetric(float64(b.N)/took.Seconds(), "commits/s")
+	})
 	for _, count := range []int{0, 1, 2} {
-		b.Run(fmt.Sprint("claims/nodes=", count), func(b *testing.B) { benchClaims(b, count) })
+		b.Run(fmt.Sprint("claims/nodes=", count), func(b *testing.B) { benchClaims(b, newTeam(b, count)) })
 	}
+	for _, count := range []int{1, 3} {
+		b.Run(fmt.Sprint("claims, 5 ms away/nodes=", count), func(b *testing.B) {
+			_, away := newWire(b, storetest.Database(b, storetest.Server(b), b.Name()), 5*time.Millisecond)
+			benchClaims(b, newTeamAt(b, count, away))
+		})
+	}
+	b.Run("bare claims of 100", benchBareClaims)
 	b.Run("news", benchNews)
 }
 
@@ -63,21 +77,14 @@ func benchCommits(b *testing.B, nodes int) {
 }
 
 // benchClaims has 16 agents claim and report over HTTP; no nodes are one with a file.
-func benchClaims(b *testing.B, nodes int) {
-	m := newTeam(b, nodes)
+func benchClaims(b *testing.B, m *team) {
 	var clients []*Remote
 	for w := range 16 {
-		c, err := m.dial(b.Context(), m.worker(fmt.Sprint("worker-", w)), w%max(nodes, 1))
+		c, err := m.dial(b.Context(), m.worker(fmt.Sprint("worker-", w)), w%len(m.nodes))
 		require.NoError(b, err)
 		clients = append(clients, c)
 	}
-	for at := 0; at < b.N; {
-		var list []any
-		for ; len(list) < 100 && at < b.N; at++ {
-			list = append(list, map[string]any{"intent": fmt.Sprint("crate ", at)})
-		}
-		told(b, m.lead(0), "task_submit", map[string]any{"items": list})
-	}
+	m.submit(b.N)
 	var all sync.WaitGroup
 	b.ResetTimer()
 	for _, c := range clients {
@@ -101,9 +108,32 @@ func benchClaims(b *testing.B, nodes int) {
 	}
 	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "items/s")
-	if nodes > 0 {
+	if m.database != "" {
 		require.Equal(b, b.N, m.one(`SELECT count(*) FROM work_items WHERE state = 'done'`))
 	}
+}
+
+// submit offers so many items.
+func (m *team) submit(count int) {
+	for at := 0; at < count; {
+		var list []any
+		for ; len(list) < 100 && at < count; at++ {
+			list = append(list, map[string]any{"intent": fmt.Sprint("crate ", at)})
+		}
+		told(m, m.lead(0), "task_submit", map[string]any{"items": list})
+	}
+}
+
+// benchBareClaims leases 100 items by one statement, which is all that it does.
+func benchBareClaims(b *testing.B) {
+	const each = 100
+	m := newTeam(b, 1)
+	m.submit(b.N)
+	took := storetest.Repeat(b, m.database, 1, (b.N+each-1)/each, func(int) string {
+		return `UPDATE work_items SET state = 'leased', holder = 'x', fence = fence + 1 WHERE n IN (SELECT n FROM work_items
+			WHERE state = 'ready' ORDER BY priority DESC, place LIMIT 100 FOR UPDATE SKIP LOCKED)`
+	})
+	b.ReportMetric(float64(b.N)/took.Seconds(), "items/s")
 }
 
 // benchNews measures from the answer of a write to the waking of a reader at another node.

@@ -19,6 +19,7 @@ type conn struct {
 	dial       *Connector
 	pg         *pgconn.PgConn
 	statements map[string]*pgconn.StatementDescription // by text and types of the arguments
+	open       bool                                    // a transaction was begun, and not ended
 	queue      []message                               // goes with the next message
 	answers    []answered                              // to what was asked ahead
 	ending     *pgconn.Pipeline                        // of a ROLLBACK whose answer was not awaited

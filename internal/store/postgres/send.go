@@ -77,18 +77,22 @@ func (c *conn) run(ctx context.Context, m message, changes bool) (*pgconn.Result
 		c.queue = append(c.queue, m)
 		return &pgconn.Result{}, nil
 	case ctx.Value(laterKey{}) != nil:
+		c.open = c.open || m.begins()
 		c.queue = append(c.queue, m)
 		return &pgconn.Result{}, nil
 	case m.text == rollback:
 		return &pgconn.Result{}, c.rollback(ctx)
 	case strings.HasPrefix(m.text, rollback): // to a savepoint: what failed before is undone with the rest
 		c.flush(ctx) //nolint:errcheck // that is why
-	case m.text == commit && c.idle(): // never in one exchange with BEGIN: that is sent again if the connection is lost
+	case m.text == commit && len(c.queue) > 0 && c.queue[0].begins(): // which may be sent twice
 		if err := c.flush(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r, err := c.send(ctx, m, changes && (len(c.queue) > 0 || !c.idle()))
+	r, err := c.send(ctx, m, changes && c.open)
+	if m.text == commit {
+		c.open = false
+	}
 	if err == nil && m.text == commit && r.CommandTag.String() != commit { // what failed before was not undone
 		err = errors.New("postgres: the transaction had failed and was rolled back")
 	}
@@ -122,8 +126,8 @@ func (c *conn) known(ctx context.Context, m message) (*pgconn.Result, error) {
 	return r, nil
 }
 
-// idle reports whether the server has no transaction of this connection.
-func (c *conn) idle() bool { return c.ending != nil || c.pg.TxStatus() == 'I' || c.pg.IsClosed() }
+// begins reports whether the message begins a transaction.
+func (m message) begins() bool { return strings.HasPrefix(m.text, begin) }
 
 // send sends m behind what is queued, in one exchange, and gives the answer to m. If it is
 // alone a failure of m undoes nothing but m: it travels with a savepoint.
@@ -133,7 +137,7 @@ func (c *conn) send(ctx context.Context, m message, alone bool) (*pgconn.Result,
 		list, at = append(c.queue, message{text: save}, m, message{text: keep}), at+1
 	}
 	c.queue = nil
-	again := c.idle() && (strings.HasPrefix(list[0].text, begin) || !changes(m.text))
+	again := list[0].begins() || !c.open && m.asks() && !changes(m.text)
 	out, failed, err := c.exchange(ctx, list, at)
 	if err != nil && again && c.pg.IsClosed() && ctx.Err() == nil { // it was lost while nothing used it
 		if err := c.renew(ctx); err != nil {
@@ -213,9 +217,9 @@ func (c *conn) flush(ctx context.Context) error {
 // rollback gives the transaction up. It does not wait for the answer, which the next exchange
 // reads: nothing depends on it.
 func (c *conn) rollback(ctx context.Context) error {
-	c.queue = nil
-	if c.idle() {
-		return nil
+	c.queue, c.open = nil, false
+	if c.ending != nil || c.pg.TxStatus() == 'I' || c.pg.IsClosed() {
+		return nil // nothing has begun, or it is gone
 	}
 	d, err := c.prepare(ctx, rollback, nil)
 	if err != nil {
