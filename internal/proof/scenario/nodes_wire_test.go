@@ -27,20 +27,20 @@ func TestNodesAskLittle(t *testing.T) {
 	told(t, lead, "task_submit", map[string]any{"items": list})
 	for _, c := range []struct {
 		what string
-		most float64 // exchanges of one
+		most float64 // exchanges of one, with room for what the node does beside it
 		do   func(n int)
 	}{
-		{"a claim and its report", 20, func(int) {
+		{"a claim and its report", 22, func(int) {
 			it, ok := told(t, worker, "task_claim", map[string]any{})["work"].(map[string]any)
 			require.True(t, ok)
 			told(t, worker, "task_report", map[string]any{"work_id": it["work_id"], "fence": it["fence"], "outcome": "done"})
 		}},
-		{"a memory written", 12, func(n int) {
+		{"a memory written", 18, func(n int) {
 			told(t, lead, "memory_write_warm", map[string]any{"type": "learning", "group": "harbour",
 				"data": map[string]any{"type": "insight", "content": fmt.Sprint("The ferry takes ", n, " crates")}})
 		}},
-		{"a memory read", 29, func(int) { told(t, lead, "memory_search", map[string]any{"query": "ferry"}) }},
-		{"events read", 9, func(int) { told(t, lead, "events_poll", map[string]any{}) }},
+		{"a memory read", 36, func(int) { told(t, lead, "memory_search", map[string]any{"query": "ferry"}) }},
+		{"events read", 12, func(int) { told(t, lead, "events_poll", map[string]any{}) }},
 	} {
 		for n := range 5 { // statements are prepared, rights looked up
 			c.do(n)
