@@ -169,7 +169,15 @@ func (r *restoring) accept(why string) error {
 	}
 	return schemas.Deniedf("%s", why).
 		Expecting("the decision to let everyone the backup knows have the rights they had then").
-		Try("look first: cordelia restore --dry-run --accept-state-of-backup %s", r.o.Backup)
+		Try("look first: cordelia restore --dry-run %s--accept-state-of-backup %s", r.withKey(), r.o.Backup)
+}
+
+// withKey is the flag that names the key of this restore, as a part of a command.
+func (r *restoring) withKey() string {
+	if r.o.Key == "" {
+		return ""
+	}
+	return "--key " + r.o.Key + " "
 }
 
 // prepare changes the restored database before another process can open it.

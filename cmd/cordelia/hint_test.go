@@ -45,6 +45,15 @@ func TestHintsNameCommands(t *testing.T) {
 	}
 }
 
+// A command that was given a home names the next one with it.
+func TestHintsKeepTheHome(t *testing.T) {
+	a := &cli.App{}
+	root := rootCommand(a, nil)
+	require.NoError(t, root.PersistentFlags().Parse([]string{"--home", "/srv/x"}))
+	require.Equal(t, "run cordelia --home /srv/x agent show scout; or cordelia --home /srv/x setup",
+		a.Hint(schemas.Hintf("%s; or cordelia setup", schemas.Do("agent_list", "agent", "scout"))))
+}
+
 // Every operation of the catalogue has a command, so that none is named as a tool.
 func TestEveryOperationIsACommand(t *testing.T) {
 	a := &cli.App{}

@@ -71,8 +71,9 @@ as an MCP server.
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
-4 not found, 5 busy or outdated: try again; task, run: 6 abandoned, 7 cancelled;
-run: 8 stopped before its end.`,
+4 not found, 5 busy or outdated: try again (run --apply: accepted, and not applied);
+task, run: 6 abandoned, 7 cancelled, 130 interrupted; run, worker: 8 stopped before
+its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -88,6 +89,7 @@ run: 8 stopped before its end.`,
 	root.SetFlagErrorFunc(cli.WrongFlag)
 	f := root.PersistentFlags()
 	f.StringVar(&a.Home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
+	a.Given(f.Lookup("home"))
 	f.StringVar(&a.Durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
 	f.BoolVar(&a.AsJSON, "json", false, "print JSON, for programs")
 	f.IntVar(&a.PassphraseFD, "passphrase-fd", -1,

@@ -106,7 +106,7 @@ func showMoved(a *cli.App, home node.Home, r node.MoveReport, to string) {
 	case r.DryRun && r.Already:
 		a.Note("dry run: all is copied already; the move would only close the old database for use")
 	case r.DryRun:
-		a.Note("dry run: nothing was changed; end all other cordelia processes before the move")
+		a.Note("dry run: nothing was changed; end all other processes of cordelia before the move")
 	case to == toFile:
 		a.Note("next: cordelia config set database ''; the PostgreSQL database refuses nodes from now on")
 	default:

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	exitUnfinished cli.Exit = 8 // run: it stopped before its task was over
+	exitUnfinished cli.Exit = 8 // run, worker: it stopped before its end
 )
 
 // runFlags are the flags of run.

@@ -46,7 +46,9 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 			end.Refused, code = r.withHint(err), cli.Exit(cli.ExitBusy)
 		}
 	}
-	end.Next = nextSteps(e, end.Applied)
+	for _, step := range nextSteps(e, end.Applied) {
+		end.Next = append(end.Next, r.Here(step))
+	}
 	status, err := cli.Ask[ops.TaskStatusOut](ctx, r.Acting, "task_status",
 		map[string]any{"task_id": e.View.TaskID, "detail": true})
 	if err != nil {

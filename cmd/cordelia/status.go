@@ -49,7 +49,7 @@ func showStatus(a *cli.App, s ops.NodeStatus) {
 		}
 	}
 	f.Add("agents", who)
-	f.Add("waits for you", waitsForYou(s.Waiting))
+	f.Add("waits for you", a.Here(waitsForYou(s.Waiting)))
 	f.Add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
 	for _, w := range s.Swarms[:min(len(s.Swarms), mostShown)] {
 		f.Add("swarm", fmt.Sprintf("%s, %s: %s", cli.Clean(string(w.SwarmID)),

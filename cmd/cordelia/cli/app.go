@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/pflag"
+
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -15,7 +17,7 @@ const (
 	ExitUsage   = 2 // the command line is wrong, or the request invalid
 	ExitDenied  = 3 // not allowed, or not proven who
 	ExitMissing = 4 // there is no such thing
-	ExitBusy    = 5 // try again later
+	ExitBusy    = 5 // busy or outdated: try again; run --apply: accepted, and not applied
 )
 
 // Exit is an error that ends the program with this exit code and prints nothing.
@@ -58,6 +60,7 @@ type App struct {
 	Begun          bool        // the command line was understood
 	As             string      // whom the command acts as, "" for the person
 	opCommands     []opCommand // the commands that call operations
+	given          []*pflag.Flag
 	// names of agents by id, "" for those that may not be named here
 	known   map[schemas.EntityID]string
 	Tune    func(*node.Config)                    // changes how the node is opened, nil = nothing

@@ -28,7 +28,7 @@ func (a *App) Advice(h schemas.Hint) string { return Clean(a.inCommands(h, a.As)
 // inCommands words a hint with its calls as commands, of the agent as where a call names
 // none; "" for the person.
 func (a *App) inCommands(h schemas.Hint, as string) string {
-	return h.In(nil, func(c schemas.Call) string {
+	return h.In(a.Here, func(c schemas.Call) string {
 		given := map[string]json.RawMessage{}
 		if as != "" {
 			given["as"] = schemas.Arg{Value: as}.Raw()
@@ -38,9 +38,9 @@ func (a *App) inCommands(h schemas.Hint, as string) string {
 		}
 		command := a.command(c.Tool, given, c.Bare)
 		if c.Do {
-			return "run " + command
+			command = "run " + command
 		}
-		return command
+		return a.Here(command)
 	})
 }
 

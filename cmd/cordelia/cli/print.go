@@ -62,11 +62,11 @@ func Paint(on bool, s Style, text string) string {
 }
 
 // Say prints a line for people. Arguments that agents wrote go through clean.
-func (a *App) Say(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
+func (a *App) Say(format string, args ...any) { fmt.Fprintf(a.Out, a.hereFormat(format)+"\n", args...) }
 
 // Note prints a line beside the output.
 func (a *App) Note(format string, args ...any) {
-	fmt.Fprintf(a.ErrOut, "cordelia: %s\n", schemas.ShortIDs(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.ErrOut, "cordelia: %s\n", schemas.ShortIDs(fmt.Sprintf(a.hereFormat(format), args...)))
 }
 
 // Clean makes a text safe for one line of a terminal: hidden characters show,

@@ -63,7 +63,7 @@ type examination struct {
 }
 
 func (x *examination) report(check string, v Verdict, fix, format string, args ...any) {
-	x.findings = append(x.findings, Finding{check, v, fmt.Sprintf(format, args...), fix})
+	x.findings = append(x.findings, Finding{check, v, fmt.Sprintf(format, args...), x.app.Here(fix)})
 }
 
 // refused reports an error that already says what is so and what to do.

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// What a command of a home that was named says to run next is about the same home.
+func TestNextCommandsKeepTheHome(t *testing.T) {
+	a := &App{}
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringVar(&a.Home, "home", "/default", "")
+	a.Given(f.Lookup("home"))
+	look := schemas.Hintf("look first: cordelia restore --dry-run b.db; or, to begin anew: cordelia setup")
+	require.Equal(t, look.String(), a.Hint(look), "none was named")
+	require.NoError(t, f.Parse([]string{"--home", "100% mine"}))
+	require.Equal(t, "look first: cordelia --home '100% mine' restore --dry-run b.db; or, to begin anew: "+
+		"cordelia --home '100% mine' setup", a.Hint(look))
+	require.Equal(t, "put back what cordelia's backup holds", a.Here("put back what cordelia's backup holds"))
+	require.Equal(t, "run it: cordelia --home '100%% mine' mcp --as %s", a.hereFormat("run it: cordelia mcp --as %s"))
+}
