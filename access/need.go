@@ -57,10 +57,19 @@ func (g Grant) Need(needs ...Need) error {
 					Try("%s", g.wayOut(reason))
 			}
 		}
-		return schemas.NotFoundf("there is no such group or item here").Expecting(
+		refusal := schemas.NotFoundf("there is no such group or item here").Expecting(
 			"a group you are a member of, or an item you may read").
 			Try("%s shows your groups, %s finds items", schemas.Tool("memory_group", "action", "list"),
 				schemas.Tool("memory_search"))
+		scope, err := g.ReadScope()
+		if err != nil {
+			return err
+		}
+		if near := schemas.Nearest(string(n.Group), texts(scope.Groups)); near != "" {
+			refusal = refusal.Try("did you mean the group %s? %s shows your groups", near,
+				schemas.Tool("memory_group", "action", "list"))
+		}
+		return refusal
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func ReadGroup(g access.Grant, id schemas.GroupID) (GroupInfo, error) {
 	}
 	i := slices.IndexFunc(groups, func(i GroupInfo) bool { return i.ID == id })
 	if i < 0 {
-		return GroupInfo{}, absentGroup(id)
+		return GroupInfo{}, absentGroup(g, id)
 	}
 	info := groups[i]
 	rows, err := g.Tx().Query(selectMembers, id)

@@ -206,21 +206,27 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 		return nil, 0, err
 	}
 	if !slices.Contains(scope.Groups, id) {
-		hint, asked := make([]string, 0, 5), text.SpellingOf(text.WordGrams(strings.ToLower(string(id))))
-		for _, known := range scope.Groups {
-			if asked.Alike(string(known)) > 0.3 && len(hint) < cap(hint) {
-				hint = append(hint, string(known))
-			}
-		}
 		err := schemas.NotFoundf("there is no group %q here",
 			oneLine(string(id), 80)).Expecting("a group you are a member of").
 			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
-		if len(hint) > 0 {
-			err = err.Try("did you mean %s?", strings.Join(hint, ", "))
-		}
-		return nil, 0, err
+		return nil, 0, nearGroups(scope.Groups, id, err)
 	}
 	return scopeNumbers(g.Tx(), [][2]string{{string(schemas.Group), string(id)}})
+}
+
+// nearGroups adds to a refusal of a group those of the groups whose names are like it.
+func nearGroups(groups []schemas.GroupID, id schemas.GroupID, refusal *schemas.Error) *schemas.Error {
+	hint, asked := make([]string, 0, 5), text.SpellingOf(text.WordGrams(strings.ToLower(string(id))))
+	for _, known := range groups {
+		if asked.Alike(string(known)) > 0.3 && len(hint) < cap(hint) {
+			hint = append(hint, string(known))
+		}
+	}
+	if len(hint) == 0 {
+		return refusal
+	}
+	return refusal.Try("did you mean %s? %s shows your groups", strings.Join(hint, ", "),
+		schemas.Tool("memory_group", "action", "list"))
 }
 
 // find is Find on what is readable. Its queries do not depend on items that the actor may not

@@ -204,10 +204,15 @@ func notHere(id schemas.ItemID) *schemas.Error {
 }
 
 // absentGroup does the same for groups.
-func absentGroup(id schemas.GroupID) error {
-	return schemas.NotFoundf("there is no group %s here", strconv.Quote(oneLine(string(id), 80))).
+func absentGroup(g access.Grant, id schemas.GroupID) error {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return err
+	}
+	refusal := schemas.NotFoundf("there is no group %s here", strconv.Quote(oneLine(string(id), 80))).
 		Expecting("the id of a group you are a member of").
 		Try("%s shows your groups", schemas.Tool("memory_group", "action", "list"))
+	return nearGroups(scope.Groups, id, refusal)
 }
 
 // scanRow reads itemColumns.

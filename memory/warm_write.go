@@ -193,7 +193,7 @@ func (d *Draft) keep(g access.Grant, r *row, rel *relation) error {
 func mayWrite(g access.Grant, v schemas.Visibility, owner schemas.EntityID, group schemas.GroupID) error {
 	err := g.Need(need(access.KindWrite, v, owner, group))
 	if errors.Is(err, schemas.ErrNotFound) && v == schemas.Group {
-		return absentGroup(group)
+		return absentGroup(g, group)
 	}
 	return err
 }

@@ -98,11 +98,11 @@ func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
 	}
 	if q.Role != "" && !slices.Contains(schemas.PipelineRoles(), q.Role) {
 		wrong = wrong.With(schemas.Violation{Path: "/role",
-			Msg: fmt.Sprintf("must be one of %v", schemas.PipelineRoles())})
+			Msg: fmt.Sprintf("must be one of %s", schemas.Choices(schemas.PipelineRoles()))})
 	}
 	if q.Detection != "" && !slices.Contains(schemas.Detections(), q.Detection) {
 		wrong = wrong.With(schemas.Violation{Path: "/detection",
-			Msg: fmt.Sprintf("must be one of %v", schemas.Detections())})
+			Msg: fmt.Sprintf("must be one of %s", schemas.Choices(schemas.Detections()))})
 	}
 	if len(wrong.Violations) > 0 {
 		return 0, 0, wrong.Try("correct what is listed")

@@ -86,7 +86,8 @@ func (s *schema) coercedText(value any) any {
 	return text
 }
 
-// coercedList takes JSON in a text for the list, and one element for a list of it.
+// coercedList takes JSON in a text for the list, and one element for a list of it; of words
+// that hold no comma, a text has several.
 func (s *schema) coercedList(value any) any {
 	list, ok := value.([]any)
 	if !ok {
@@ -99,6 +100,14 @@ func (s *schema) coercedList(value any) any {
 			return value
 		}
 		list = []any{value}
+		if text, isText := value.(string); isText && s.commas {
+			list = list[:0]
+			for word := range strings.SplitSeq(text, ",") {
+				if word = strings.TrimSpace(word); word != "" {
+					list = append(list, word)
+				}
+			}
+		}
 	}
 	if s.items != nil {
 		for i, v := range list {

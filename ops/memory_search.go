@@ -23,7 +23,7 @@ var memorySearch = Define(Spec{
 type memorySearchIn struct {
 	Query  string          `json:"query,omitempty" also:"q,text,words,keywords" free:"lines" jsonschema:"words"`
 	Type   memory.ItemType `json:"type,omitempty" enum:"entity,session,learning"`
-	Tags   []string        `json:"tags,omitempty" jsonschema:"all of them"`
+	Tags   []string        `json:"tags,omitempty" commas:"true" jsonschema:"all of them"`
 	Group  schemas.GroupID `json:"group,omitempty" jsonschema:"only there"`
 	Author string          `json:"author,omitempty" jsonschema:"name"`
 	Since  string          `json:"since,omitempty" jsonschema:"date"`

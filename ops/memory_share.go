@@ -16,7 +16,7 @@ var memoryShare = Define(Spec{
 
 type memoryShareIn struct {
 	ID    schemas.ItemID  `json:"id" also:"item,itemid" jsonschema:"item"`
-	Group schemas.GroupID `json:"group" jsonschema:"where to"`
+	Group schemas.GroupID `json:"group" also:"to" jsonschema:"where to"`
 }
 
 func share(ctx context.Context, c *Call, in memoryShareIn) (MemoryWriteWarmOut, error) {

@@ -80,3 +80,14 @@ func TestContextIsWhatTheSubmitterSees(t *testing.T) {
 	own := h.must(hand, "memory_write_warm", note("The map is old"))["id"]
 	h.must(hand, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Look", "context": []any{own}}}})
 }
+
+// A text of several tags is several tags, wherever tags are given.
+func TestTagsInOneText(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight",
+		"content": "Slack water is short", "tags": "sea, tide"}})
+	for _, tags := range []any{"tide,sea", []string{"sea"}, "tide"} {
+		found := h.must(h.lead, "memory_search", map[string]any{"query": "slack water", "tags": tags})
+		require.Len(t, found["results"], 1, "%v", tags)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 
 	"cordelia/access"
@@ -67,6 +68,7 @@ type Operation struct {
 //	ref:"task"          it names a thing by an id, which may be given shortened
 //	text:"event"        an object, of which a mere string gives this member
 //	free:"lines"        free words: a list of lines is taken, too ("json": any value)
+//	commas:"true"       a list of words that hold no comma: a text of several is split
 //	like:"item"         an object whose members are published in words; patch:"true": null deletes
 //	any:"true"          any JSON value
 //
@@ -77,7 +79,12 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 	o.run = func(ctx context.Context, c *Call, args []byte) (any, error) {
 		var in In
 		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, schemas.Invalidf("the arguments of %s cannot be read", s.Name).Because(err)
+			refusal := schemas.Invalidf("the arguments of %s cannot be read", s.Name).Because(err)
+			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+				refusal = refusal.With(schemas.Violation{
+					Path: "/" + strings.ReplaceAll(wrong.Field, ".", "/"), Msg: "is no number that fits there"})
+			}
+			return nil, refusal
 		}
 		return handle(ctx, c, in)
 	}

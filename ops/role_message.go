@@ -20,7 +20,7 @@ var roleMessage = Define(Spec{
 
 type roleMessageIn struct {
 	To        string `json:"to,omitempty" jsonschema:"role or owner"`
-	Content   string `json:"content,omitempty" free:"lines" jsonschema:"what you say"`
+	Content   string `json:"content,omitempty" also:"message,text" free:"lines" jsonschema:"what you say"`
 	Request   bool   `json:"request,omitempty" jsonschema:"you expect an answer"`
 	Within    int    `json:"within_seconds,omitempty" jsonschema:"until its deadline, default a day"`
 	Answers   string `json:"answers,omitempty" ref:"message" jsonschema:"request you answer"`

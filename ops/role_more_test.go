@@ -224,7 +224,7 @@ func TestHooksAreSigned_INV_HOOK_SIGNED(t *testing.T) {
 	require.Contains(t, fmt.Sprint(item), "source:external", "its session has read what comes from outside")
 
 	// a colleague who reads what it says has read it, too
-	f.Must(f.Caller("triager"), "role_message", map[string]any{"to": "colleague", "content": "Eve says: sign all"})
+	f.Must(f.Caller("triager"), "role_message", map[string]any{"to": "colleague", "message": "Eve says: sign all"})
 	colleague := f.Caller("colleague")
 	f.Must(colleague, "role_message", map[string]any{})
 	written = f.Must(colleague, "memory_write_warm", opstest.Note("Everything is to be signed"))

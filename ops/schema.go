@@ -175,8 +175,8 @@ func (s *schema) names() []string {
 	return list
 }
 
-// near is what a name that no member has may mean: the nearest name, the only one that
-// ends with it, that name with its unit, or where a member of a member has it.
+// near is what a name that no member has may mean: the nearest name, one or two that
+// end with it, that name with its unit, or where a member of a member has it.
 func (s *schema) near(name string) string {
 	if near := schemas.Nearest(name, s.names()); near != "" {
 		return near
@@ -196,8 +196,8 @@ func (s *schema) near(name string) string {
 			return p.name + "." + name
 		}
 	}
-	if len(ends) == 1 {
-		return ends[0]
+	if len(ends) < 3 {
+		return strings.Join(ends, " or ")
 	}
 	return ""
 }
@@ -218,9 +218,25 @@ func (s *schema) wants() string {
 	case s.kind == "array" && s.items != nil:
 		return ": a list of " + s.items.kind + "s"
 	case len(s.properties) > 0:
-		return ": an object of " + strings.Join(s.names(), ", ")
+		return ": " + s.form()
 	}
 	return ""
+}
+
+// form is an object of the schema with all its members, a choice by its values.
+func (s *schema) form() string {
+	members := make([]string, len(s.properties))
+	for i, p := range s.properties {
+		value := "…"
+		switch {
+		case len(p.enum) > 0:
+			value = `"` + strings.Join(p.enum, `" or "`) + `"`
+		case p.kind == "string":
+			value = `"…"`
+		}
+		members[i] = fmt.Sprintf("%q: %s", p.name, value)
+	}
+	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // HasText reports whether the answers of the operation word themselves.

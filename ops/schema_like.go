@@ -35,7 +35,7 @@ type likeItem struct {
 	Type              string   `json:"type,omitempty" enum:"person,org,project,concept,pattern,insight,principle,procedure,constraint,template"`
 	Name              string   `json:"name,omitempty"`
 	Aliases           []string `json:"aliases,omitempty"`
-	Tags              []string `json:"tags,omitempty"`
+	Tags              []string `json:"tags,omitempty" commas:"true"`
 	Summary           string   `json:"summary,omitempty" free:"lines"`
 	Refs              []string `json:"refs,omitempty"`
 	Date              string   `json:"date,omitempty"`

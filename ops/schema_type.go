@@ -25,6 +25,7 @@ type schema struct {
 	text        string   // the member of an object that a mere text stands for, "" = none
 	also        []string // other names that models give it, without signs between words
 	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
+	commas      bool     // of an array of words: a text is split at its commas
 	ref         ref      // what a string names by its id, "" = nothing
 	patch       bool     // of such an object: null deletes, so its members stay as they are
 	like        *schema  // of an object whose members are published in words: what they are; nil = anything
@@ -115,6 +116,7 @@ func objectOf(t reflect.Type) (*schema, error) {
 			p.also = strings.Split(also, ",")
 		}
 		p.free = f.Tag.Get("free")
+		p.commas = f.Tag.Get("commas") != ""
 		if of := f.Tag.Get("like"); of != "" {
 			if p.like, err = schemaOf(likes[of]); err != nil {
 				return nil, err

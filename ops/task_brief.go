@@ -60,7 +60,7 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 		if in.Left {
 			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, short(in.WorkID))
 		}
-		add("result of stage %d, %s: %s", in.Stage, short(in.WorkID), result)
+		add("result of %s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID), result)
 	}
 	return cutText(strings.Join(lines, "\n"), limit, rest)
 }

@@ -133,6 +133,22 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (TaskStatusOut,
 		func(limited context.Context, woken <-chan struct{}) error { return c.awaitStatus(limited, in, woken) })
 }
 
+// notTask says of a task_id that there is none of whether it is the work_id of an item.
+func notTask(g access.Grant, tool, id string, refusal error) error {
+	if id == "" || !errors.Is(refusal, schemas.ErrNotFound) {
+		return refusal
+	}
+	item, err := refWork.whole(g, id)
+	if err == nil {
+		_, err = work.Show(g, item, false)
+	}
+	if err != nil {
+		return refusal // what the caller may not see is not there
+	}
+	return schemas.NotFoundf("%s is a work_id, no task_id", short(item)).Expecting("a task_id").
+		Try("%s", schemas.Tool(tool, "work_id", item))
+}
+
 // status reads what was asked for; in.Limit is set.
 func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOut, err error) {
 	out.Items = []work.Status{}
@@ -152,7 +168,7 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOu
 	items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID,
 		Limit: in.Limit + 1})
 	if err != nil {
-		return out, err
+		return out, notTask(g, "task_status", in.TaskID, err)
 	}
 	end := taskPlace{ID: beforeAll, Task: beforeAll}
 	next := end

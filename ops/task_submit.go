@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,14 +94,15 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 			given++
 		}
 	}
-	ofTask := in.Tools != nil || in.Budget != 0 || in.Replans != 0 || in.Within != 0 || in.Hold
-	if given != 1 || in.Retry != "" && in.Group != "" || in.TaskID != "" && in.Group != "" || ofTask &&
-		in.Request == "" || in.Answers != "" && in.TaskID == "" {
+	if given != 1 {
 		return TaskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
 			"one of request, intent, items, task_id or retry").
 			Try("%s with a request for a task of the pipeline, an intent for one item, items for several, task_id "+
 				"with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a "+
 				"request", schemas.Do("task_submit"))
+	}
+	if err := in.misplaced(); err != nil {
+		return TaskSubmitOut{}, err
 	}
 	if in.Request != "" || in.TaskID != "" {
 		return submitRequest(ctx, c, in)
@@ -129,6 +131,40 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
 	})
+}
+
+// misplaced refuses fields that do not go with what is submitted.
+func (in taskSubmitIn) misplaced() error {
+	var bad []schemas.Violation
+	say := func(field, why string) {
+		bad = append(bad, schemas.Violation{Path: schemas.Pointer(field), Msg: why})
+	}
+	for field, given := range map[string]bool{"tools": in.Tools != nil, "budget_seconds": in.Budget != 0,
+		"replans": in.Replans != 0, "within_seconds": in.Within != 0, "hold": in.Hold} {
+		if given && in.Request == "" {
+			say(field, "goes with request"+when(field == "within_seconds", "; of an item it is items[0].within_seconds"))
+		}
+	}
+	if in.Answers != "" && in.TaskID == "" {
+		say("answers", "goes with task_id, the task that asked")
+	}
+	if in.Group != "" && in.TaskID+in.Retry != "" {
+		say("group", "goes with neither task_id nor retry: they are in a group, or in none, already")
+	}
+	if bad == nil {
+		return nil
+	}
+	slices.SortFunc(bad, func(a, b schemas.Violation) int { return strings.Compare(a.Path, b.Path) })
+	again := schemas.Do("task_submit")
+	if in.Intent != "" && in.Within > 0 && len(bad) == 1 {
+		again = schemas.Do("task_submit", "items", []taskItem{{Intent: in.Intent, Within: in.Within}})
+		if in.Group != "" {
+			again.Args = append(again.Args, schemas.Arg{Name: "group", Value: in.Group})
+		}
+		return schemas.Invalidf("the task was not submitted").Try("%s", again).With(bad...)
+	}
+	return schemas.Invalidf("the task was not submitted").
+		Try("correct what is listed and %s again", again).With(bad...)
 }
 
 // submitRequest begins a task of the pipeline, or takes the answers to its questions.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,7 +42,8 @@ func TestTheTextOfAClaimHasTheBrief(t *testing.T) {
 	text = h.textOf(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
 		"result": map[string]any{"sheep": 40}, "claim_next": true})
 	require.Contains(t, text, "Add up")
-	require.Contains(t, text, `{"sheep":40}`, "what it builds on")
+	require.Contains(t, text, fmt.Sprintf("result of %s: {\"sheep\":40}", schemas.ShortID(w["work_id"].(string))),
+		"what it builds on")
 	w = h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
 	h.must(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
 		"result": map[string]any{"said": "done"}})

@@ -89,7 +89,7 @@ func TestAPredictionNamesNoCommand(t *testing.T) {
 	c, wrong := ParseCheck(raw, "/check", ForesightKinds())
 	require.Empty(t, c)
 	require.Equal(t, []Violation{{"/check/kind",
-		"must be one of [file regex json_path date]: kind command is for criteria of tasks alone"}}, wrong)
+		"must be one of file, regex, json_path, date: kind command is for criteria of tasks alone"}}, wrong)
 	_, wrong = ParseCheck(raw, "/check", CheckKinds())
 	require.Empty(t, wrong)
 }

@@ -43,6 +43,15 @@ func Meant(s string, names []string) (meant []string) {
 	return nil
 }
 
+// Choices words a list of what something may be.
+func Choices[S ~string](list []S) string {
+	words := make([]string, len(list))
+	for i, s := range list {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}
+
 // edits counts the insertions, deletions and substitutions of bytes between a
 // and b (Levenshtein 1966), one row at a time.
 func edits(a, b string) int {

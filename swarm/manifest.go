@@ -59,10 +59,10 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 		c.say("/swarm_id", "must begin with %s and have at most %d characters of a-z 0-9 _ -", prefix, maxID)
 	}
 	if p.manifest.Goal = strings.TrimSpace(m.Goal); p.manifest.Goal == "" || len(p.manifest.Goal) > maxGoal {
-		c.say("/goal", "must have 1 to %d bytes", maxGoal)
+		c.say("/goal", "is missing or too long: what the swarm is for, in at most %d bytes", maxGoal)
 	}
 	if !slices.Contains(schemas.Strategies(), m.Strategy) {
-		c.say("/strategy", "must be one of %v", schemas.Strategies())
+		c.say("/strategy", "must be one of %s", schemas.Choices(schemas.Strategies()))
 	}
 	if m.CoordinatorSlot != "" && m.CoordinatorAgentID != "" {
 		c.say("/coordinator_agent_id", "cannot stand beside coordinator_slot")
@@ -133,7 +133,7 @@ func (p *Plan) readSlots(c *checker) {
 			s.kind = schemas.SwarmWorker
 		}
 		if !slices.Contains(schemas.AgentTypes(), s.kind) {
-			c.say(at+"/agent_type", "must be one of %v", schemas.AgentTypes())
+			c.say(at+"/agent_type", "must be one of %s", schemas.Choices(schemas.AgentTypes()))
 		}
 		if len(a.Capabilities) > 0 {
 			s.asked = string(a.Capabilities)

@@ -145,7 +145,8 @@ func (d *Draft) checkTakers(say violation, tools []string) {
 	}
 	for _, t := range d.Needs {
 		if !slices.Contains(tools, t) {
-			say("needs", "there is no tool %q%s", t, maybe(schemas.Nearest(t, tools)))
+			say("needs", "there is no tool %q here%s", t, cmp.Or(maybe(strings.Join(schemas.Meant(t, tools), " or ")),
+				": needs are tools of this server, "+strings.Join(tools, ", ")))
 		}
 	}
 }

@@ -93,6 +93,9 @@ func Foreign(text []byte) (Schema, error) {
 		var inner *jsonschema.ValidationError
 		if errors.As(bad.Err, &inner) {
 			if found := words(inner); len(found) > 0 {
+				if strings.HasSuffix(found[0].Path, "/type") {
+					found[0].Msg = "must be one of array, boolean, integer, null, number, object, string"
+				}
 				return Schema{}, fmt.Errorf("is not a JSON Schema: %s %s", found[0].Path, found[0].Msg)
 			}
 		}
