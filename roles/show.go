@@ -175,9 +175,9 @@ func (r *Roles) Tested(g access.Grant, workspace, ref string) ([]Past, error) {
 func past(g access.Grant, query string, agent schemas.EntityID, limit int) ([]Past, error) {
 	rows, err := g.Tx().Query(query, agent, limit)
 	list, err := store.Collect(rows, err, func(r *sqlRows) (p Past, err error) {
-		var event, decision string
+		var event, decision, asked string
 		var at int64
-		if err := r.Scan(&event, &decision, &at); err != nil {
+		if err := r.Scan(&event, &decision, &at, &asked); err != nil {
 			return p, err
 		}
 		var e Event
@@ -189,6 +189,9 @@ func past(g access.Grant, query string, agent schemas.EntityID, limit int) ([]Pa
 			return p, err
 		}
 		p = Past{Event: e.Type, At: events.Timestamp(at), Action: d.Action, Reason: d.Reason}
+		if asked != "" { // what became of what it asked for
+			p.Reason += "; " + asked
+		}
 		if d.Sandbox {
 			p.Would = d.would()
 		}

@@ -37,7 +37,7 @@ const (
 	selectDecision  = `SELECT event, agent, decision FROM role_decisions WHERE n = ?`
 	selectFollowed  = `SELECT kind, ref, outcome FROM role_episodes WHERE decision = ?`
 	selectAskOf     = `SELECT id, state FROM role_asks WHERE decision = ? AND decision > 0`
-	selectSandboxed = `SELECT e.event, d.decision, d.at FROM role_decisions d JOIN role_events e ON e.n = d.event
+	selectSandboxed = `SELECT e.event, d.decision, d.at, '' FROM role_decisions d JOIN role_events e ON e.n = d.event
 		WHERE d.agent = ? AND d.sandbox = 1 ORDER BY d.n DESC LIMIT ?`
 	insertEpisode = `INSERT INTO role_episodes(decision, event, agent, action, thread, kind, ref, watch, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -95,7 +95,8 @@ const (
 	selectTally = `SELECT (SELECT count(*) FROM role_episodes WHERE agent = ?1 AND outcome = ''),
 		(SELECT count(*) FROM role_episodes WHERE agent = ?1 AND at >= ?2 AND kind <> 'seat'),
 		(SELECT count(*) FROM role_asks WHERE agent = ?1 AND state = 'pending')`
-	selectPast = `SELECT e.event, d.decision, d.at FROM role_decisions d JOIN role_events e ON e.n = d.event
+	selectPast = `SELECT e.event, d.decision, d.at, coalesce((SELECT a.state FROM role_asks a
+		WHERE a.decision = d.n AND a.decision > 0 AND a.state != 'pending' ORDER BY a.id DESC LIMIT 1), '') FROM role_decisions d JOIN role_events e ON e.n = d.event
 		WHERE d.agent = ? ORDER BY d.n DESC LIMIT ?`
 	spoilEpisode  = `UPDATE role_episodes SET outcome = ? WHERE n = ?`
 	selectOutside = `SELECT EXISTS (SELECT 1 FROM role_episodes p JOIN role_events v ON v.n = p.event

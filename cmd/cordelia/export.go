@@ -24,7 +24,7 @@ func exportCommand(a *cli.App) *cobra.Command {
 	var agents bool
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write everything you own to a file, or to stdout (-)",
+		Short: "Write what you own, or with --group what a group holds, to a file or stdout (-)",
 		Long: `Write everything you or an agent (--as) own: the context, the groups and the
 items with their versions and provenance. What your agents wrote for themselves is
 theirs: with --agents all of it is written, too, also of those that have ended, one

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 	"cordelia/work"
@@ -154,7 +155,9 @@ func showLease(a *cli.App, w work.Claimed) {
 
 func showReported(a *cli.App, v ops.TaskReportOut) {
 	a.Say("The item is %s.", cli.Clean(v.State))
-	if v.Led != "" {
+	if v.Led == node.ChecksRun {
+		a.Note("machine checks run now and decide it; what they find: cordelia task show %s", cli.Short(v.WorkID))
+	} else if v.Led != "" {
 		a.Note("%s", cli.Clean(v.Led))
 	}
 	switch {
