@@ -45,7 +45,7 @@ func TestNobodyReviewsItself_INV_REVIEWER(t *testing.T) {
 	_, err := look.Op.run(t.Context(), look, mustJSON(map[string]any{"ids": []any{e["id"]}}))
 	require.ErrorContains(t, err, "decided in person")
 	_, err = a.call(a.rover, "review_decide", decisions(approve(e)))
-	require.ErrorContains(t, err, "what is their own")
+	require.ErrorContains(t, err, "does not review its own work")
 	// The user's own client is an agent like any other: what it brings back is for
 	// the person.
 	chain := a.must(a.lead, "memory_session", map[string]any{"action": "start"})

@@ -20,7 +20,7 @@ func TestDoctorFindsAnUnwritableDatabase(t *testing.T) {
 	require.NoError(t, err)
 	fine := filepath.Join(t.TempDir(), "cordelia.db")
 	require.NoError(t, os.WriteFile(fine, nil, 0o600))
-	x := &examination{}
+	x := &examination{app: &cli.App{}}
 	x.writable(fine)
 	require.Empty(t, x.findings)
 	x.writable(running)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"cordelia/cmd/cordelia/cli"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,7 +24,7 @@ func TestDoctorLooksAboveTheHome(t *testing.T) {
 		{0o755, Fine}, {0o775, Warning}, {0o757, Warning}, {0o777 | os.ModeSticky, Fine}, {0o700, Fine},
 	} {
 		require.NoError(t, os.Chmod(above, tt.mode))
-		x := &examination{home: home}
+		x := &examination{app: &cli.App{}, home: home}
 		x.folder()
 		require.Len(t, x.findings, 1)
 		require.Equal(t, tt.want, x.findings[0].Verdict, "%v: %s", tt.mode, x.findings[0].Detail)

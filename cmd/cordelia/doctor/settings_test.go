@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"cordelia/cmd/cordelia/cli"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/node"
@@ -38,7 +39,7 @@ func TestDoctorOfMachineChecks(t *testing.T) {
 		raw, err := json.Marshal(tt.settings)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), raw, 0o600))
-		x := &examination{home: home}
+		x := &examination{app: &cli.App{}, home: home}
 		x.settings(t.Context(), node.Home(home))
 		if tt.want == "" {
 			require.Empty(t, x.findings, name)
