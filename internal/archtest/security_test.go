@@ -47,6 +47,7 @@ var proofs = map[string][]promise{
 	"What is defended": {
 		{"An agent cannot do more", list("TestAcceptedChildDoesNothingItsParentMayNot_INV_ATTENUATE",
 			"TestShrinkingAnAncestorNeverAllows_INV_CHAIN", "TestScopingMatrixThroughTools", "TestAdversary")},
+		{"No agent bears a name", list("TestANameThatPassesForAnother", "TestNoSourceIsForged", "TestANameIsNoAuthor")},
 		{"Once a revocation has returned", list("TestInFlight_INV_REVOKE", "TestRevocationRace",
 			"TestRevocationIsFelt", "TestAStreamEndsWithItsCallersIdentity")},
 		{"Only these change an L1 entry", list("TestPrivateRowsAreSovereign",
