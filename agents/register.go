@@ -247,7 +247,7 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 	}
 }
 
-// misleadingNames are what readers take for somebody who is no agent.
+// misleadingNames are names that readers take for a person or the node.
 var misleadingNames = []string{"node", "system", "cordelia", "user", "human", "person"}
 
 // misleading reports whether readers would take an agent of that name for a person or the node.

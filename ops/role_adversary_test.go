@@ -62,7 +62,8 @@ func TestRolesDoNotPlayForever_INV_ROLE_LOOP(t *testing.T) {
 func TestNoSourceIsForged(t *testing.T) {
 	f := newFirm(t, triage)
 	f.Worker("scout")
-	for _, source := range []string{"github", "crm", "schedule", "node", "triager", "ann", "scout"} {
+	for _, source := range []string{"github", "crm", "schedule", "node", "triager", "ann", "scout",
+		string(f.Caller("scout").Entity), strings.Repeat("ab", 32)} {
 		_, err := f.Call(f.Lead, "role_event", map[string]any{"type": "issue.opened", "domain": "issues", "source": source,
 			"delivery": "1"})
 		require.ErrorIs(t, err, schemas.ErrInvalid, source)

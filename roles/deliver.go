@@ -141,8 +141,12 @@ func (r *Roles) worldFor(g access.Grant, workspace string, e Event) (*World, err
 	return r.worldWith(g, workspace, func(w *World) bool { return len(w.Owners(e.Domain)) > 0 })
 }
 
-// namesAnother reports whether a source reads as a person or an agent that is not the actor.
+// namesAnother reports whether a source reads as a person or an agent that is not the actor. Of an
+// agent's id it does not tell whether there is such an agent.
 func namesAnother(g access.Grant, source string) bool {
+	if schemas.IsAgentID(source) {
+		return source != string(g.Actor())
+	}
 	if who, err := g.Profile(schemas.EntityID(source)); err == nil {
 		return who.AgentID != g.Actor()
 	}
