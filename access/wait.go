@@ -13,7 +13,7 @@ import (
 )
 
 // slotSlack is how much longer than its wait a waiter's slot is kept, so that
-// a slow one does not lose it. A killed process's is free at once.
+// a slow one does not lose it. A killed process's is free at once, where the store knows its processes.
 const slotSlack = 10 * time.Second
 
 // maxWait bounds a wait.

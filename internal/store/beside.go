@@ -26,7 +26,7 @@ type notifier interface {
 func (s *Store) Watch() (woken <-chan struct{}, unsubscribe func()) { return s.news.Watch() }
 
 // Process returns the name of this process's use of the database, to be kept with
-// what must not outlive it.
+// what must not outlive it; "" where a database cannot say which processes use it.
 func (s *Store) Process() (string, error) { return s.engine.process() }
 
 // Ended reports whether the process of that name no longer uses the database.

@@ -29,3 +29,14 @@ func TestContractOnPostgreSQL(t *testing.T) {
 		return s
 	})
 }
+
+// The same contract behind a pooler that hands each transaction another session.
+func TestContractOnPostgreSQLBehindAPooler(t *testing.T) {
+	storetest.Pooled(t)
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		s, err := store.Open(t.Context(), store.Options{URL: storetest.PooledDatabase(t, t.Name())})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return s
+	})
+}

@@ -38,6 +38,7 @@ type engine interface {
 type dialect struct {
 	begin  []string // the statements that begin a write transaction
 	read   string   // the one that begins a read
+	ask    string   // the one that begins a question outside of a read, "" if none does
 	data   string   // the query for a number that moves with other connections' commits
 	shrink string   // gives back memory, "" if there is nothing to give back
 	tables string   // the query that counts the tables of a name

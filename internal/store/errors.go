@@ -105,6 +105,9 @@ func classifyServer(err error) (error, bool) {
 	case postgres.Absent:
 		return unavailable("the server has no database of that name",
 			"make it there: createdb -E UTF8 -T template0 NAME; or correct the address")
+	case postgres.Pooler:
+		return unavailable("a pooler stands before the database server, and the address does not say so",
+			"add pooler=transaction to the address, as in postgres://user@host:6432/database?pooler=transaction")
 	case postgres.Lost:
 		return unavailable("the database server cannot be reached",
 			"see that it runs and that its address is right (pg_isready), then repeat the call")

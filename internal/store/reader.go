@@ -16,12 +16,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 		return classify(err)
 	}
 	defer s.release(c)
-	defer func() {
-		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
-		if err := c.exec("ROLLBACK"); err != nil {
-			slog.Error("end of a read", "err", err)
-		}
-	}()
+	defer endRead(c) // even when fn ends the goroutine: a snapshot kept open stops checkpoints
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
 }
 
@@ -46,7 +41,20 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 		return classify(err)
 	}
 	defer s.release(c)
+	if ask := c.dialect.ask; ask != "" {
+		if err := c.later(ask); err != nil {
+			return classify(fmt.Errorf("begin question: %w", err))
+		}
+		defer endRead(c)
+	}
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
+}
+
+// endRead ends what a read or a question began.
+func endRead(c *conn) {
+	if err := c.exec("ROLLBACK"); err != nil {
+		slog.Error("end of a read", "err", err)
+	}
 }
 
 // reader takes a free connection, or opens one where none is free: each has its own cache, so

@@ -38,7 +38,8 @@ func noOthers(count func(*int) error) error {
 		return nil
 	}
 	return schemas.Errorf(schemas.CodeBusy, "other nodes use the database (%d connections); nothing was changed", n).
-		Try("end cordelia serve and the agents' sessions on all machines, then repeat the command")
+		Try("end cordelia serve and the agents' sessions on all machines, and a pooler that keeps connections for " +
+			"them, then repeat the command")
 }
 
 // MarkMoved has each process that opens the server's database of tx refuse it from then on.

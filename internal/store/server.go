@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,14 +20,20 @@ import (
 // across nodes as they are across the processes that share a file: what a write transaction
 // has read holds until it commits. Reads take no lock.
 type server struct {
-	rw, ro *sql.DB
-	alone  bool
-	dial   *postgres.Connector
-	living *postgres.Living
+	rw, ro  *sql.DB
+	dialect dialect
+	alone   bool
+	dial    *postgres.Connector
+	living  *postgres.Living
 }
 
-// serverPoll is how often a watching node looks for commits whose notification was lost.
-const serverPoll = time.Second
+const (
+	// serverPoll is how often a watching node looks for commits whose notification was lost.
+	serverPoll = time.Second
+	// pooledPoll is how often one looks that gets no notifications: the time that an event
+	// takes to another node.
+	pooledPoll = 250 * time.Millisecond
+)
 
 // writeKey is the advisory lock that a write transaction takes: "cordelia" in letters.
 const writeKey = "7165071307693648225"
@@ -34,9 +41,10 @@ const writeKey = "7165071307693648225"
 // serverDialect is PostgreSQL's way to say it. The lock comes first, so that every statement
 // behind it sees what the transaction before committed.
 var serverDialect = dialect{
-	begin:  []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
-	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-	data:   "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+	begin: []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
+	read:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	// All that is in progress counts: what commits last need not have begun last.
+	data:   "SELECT hashtextextended(pg_current_snapshot()::text, 0)",
 	tables: `SELECT count(to_regclass(?))`,
 	act:    actBySetting,
 	load:   copyRows,
@@ -57,7 +65,12 @@ func newServer(o Options) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), alone: o.Alone, dial: write,
+	words := serverDialect
+	if write.Pooled() { // no session has the settings: transactions do
+		words.begin = slices.Insert(slices.Clone(words.begin), 1, write.Local())
+		words.ask = "BEGIN READ ONLY"
+	}
+	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write,
 		living: postgres.NewLiving(write)}, nil
 }
 
@@ -65,11 +78,11 @@ func newServer(o Options) (engine, error) {
 func HasPassword(address string) bool { return postgres.HasPassword(address) }
 
 func (s *server) reader(ctx context.Context) (*conn, error) {
-	return newConn(ctx, s.ro, &serverDialect)
+	return newConn(ctx, s.ro, &s.dialect)
 }
 
 func (s *server) writer(ctx context.Context) (*conn, error) {
-	return newConn(ctx, s.rw, &serverDialect)
+	return newConn(ctx, s.rw, &s.dialect)
 }
 
 // guard does nothing: the triggers are part of the schema.
@@ -109,12 +122,22 @@ func (s *server) lock() writeLock { return noLock{} }
 func (s *server) committed(*conn, int) {}
 
 func (s *server) notifier() notifier {
-	return notify.With(postgres.NewSignals(s.dial), serverPoll, func() (notify.Versions, error) { return openVersions(s) })
+	open := func() (notify.Versions, error) { return openVersions(s) }
+	if s.dial.Pooled() {
+		return notify.Polling(pooledPoll, open)
+	}
+	return notify.With(postgres.NewSignals(s.dial), serverPoll, open)
 }
 
-func (s *server) process() (string, error) { return s.living.Own() }
+// process gives no name behind a pooler: no lock lasts as long as the process there.
+func (s *server) process() (string, error) {
+	if s.dial.Pooled() {
+		return "", nil
+	}
+	return s.living.Own()
+}
 
-func (s *server) ended(process string) bool { return s.living.Ended(process) }
+func (s *server) ended(process string) bool { return !s.dial.Pooled() && s.living.Ended(process) }
 
 func (s *server) close() error {
 	s.living.Close()

@@ -23,7 +23,17 @@ const patience = 20 * time.Second
 
 func openServer(t *testing.T, name string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, storetest.Server(t), name)})
+	return openAddress(t, storetest.Database(t, storetest.Server(t), name))
+}
+
+func openPooled(t *testing.T, name string) *store.Store {
+	t.Helper()
+	return openAddress(t, storetest.PooledDatabase(t, name))
+}
+
+func openAddress(t *testing.T, address string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{URL: address})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -101,8 +111,12 @@ func TestNodesMigrateOnce(t *testing.T) {
 
 // Two nodes count one row up: what a transaction has read holds until it commits.
 func TestNodesWriteOneAfterTheOther(t *testing.T) {
+	writeInTurns(t, openServer(t, t.Name()), openServer(t, t.Name()))
+}
+
+func writeInTurns(t *testing.T, nodes ...*store.Store) {
+	t.Helper()
 	const writers, rounds = 4, 25
-	nodes := []*store.Store{openServer(t, t.Name()), openServer(t, t.Name())}
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
@@ -152,7 +166,11 @@ func TestNodesHearOfEachOther(t *testing.T) {
 
 // Lost connections are made anew: the next call finds the database again.
 func TestConnectionsComeBack(t *testing.T) {
-	s := openServer(t, t.Name())
+	comeBack(t, openServer(t, t.Name()))
+}
+
+func comeBack(t *testing.T, s *store.Store) {
+	t.Helper()
 	put := func(name string) error {
 		return s.Write(context.Background(), func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, '')`, name)
@@ -169,8 +187,12 @@ func TestConnectionsComeBack(t *testing.T) {
 // A connection that is lost amid a write takes all of it along, whatever its function makes of
 // the errors.
 func TestALostServerKeepsNoHalfWrite(t *testing.T) {
+	keepNoHalf(t, openServer(t, t.Name()))
+}
+
+func keepNoHalf(t *testing.T, s *store.Store) {
+	t.Helper()
 	name := t.Name()
-	s := openServer(t, name)
 	const insert = `INSERT INTO node(name, value) VALUES (?, '')`
 	try := func(tx *store.Tx, name string) {
 		_, _ = tx.Exec(insert, name) //nolint:errcheck // the function that is tested lets it pass
@@ -244,10 +266,14 @@ func TestAServerRefusesNUL(t *testing.T) {
 
 // A node that stops amid a write does not hold the others up for longer than they wait.
 func TestNodesDoNotWaitForAStoppedOne(t *testing.T) {
+	stopAmidAWrite(t, storetest.Database(t, storetest.Server(t), t.Name()))
+}
+
+func stopAmidAWrite(t *testing.T, address string) {
+	t.Helper()
 	const wait = 2 * time.Second
 	open := func() *store.Store {
-		s, err := store.Open(t.Context(), store.Options{Wait: wait,
-			URL: storetest.Database(t, storetest.Server(t), t.Name())})
+		s, err := store.Open(t.Context(), store.Options{Wait: wait, URL: address})
 		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() }) //nolint:errcheck // it lost its connection
 		return s

@@ -97,8 +97,15 @@ func (m *team) one(query string) (n int) {
 }
 
 // What is done on one node is there on the other: memory, events, what was revoked.
-func TestNodesShareTheirState(t *testing.T) {
-	m := newTeam(t, 2)
+func TestNodesShareTheirState(t *testing.T) { shareState(t, newTeam(t, 2)) }
+
+// The same where each transaction gets another session of the server.
+func TestNodesShareTheirStateBehindAPooler(t *testing.T) {
+	shareState(t, newTeamAt(t, 2, storetest.PooledDatabase(t, t.Name())))
+}
+
+func shareState(t *testing.T, m *team) {
+	t.Helper()
 	_, err := os.Lstat(filepath.Join(m.nodes[1].Home, "keys", "human.key"))
 	require.ErrorIs(t, err, os.ErrNotExist, "a node that joins makes no user")
 	one, two := m.lead(0), m.lead(1)

@@ -50,6 +50,19 @@ func New(dir string, every time.Duration, open func() (Versions, error)) *Notifi
 	return With(&sockets{dir: dir}, every, open)
 }
 
+// Polling is New without signals: the poll alone wakes.
+func Polling(every time.Duration, open func() (Versions, error)) *Notifier {
+	return With(none{}, every, open)
+}
+
+// none are the signals where there are none.
+type none struct{}
+
+func (none) Listen(func()) error { return nil }
+func (none) Unlisten()           {}
+func (none) Send()               {}
+func (none) Close()              {}
+
 // With is New with other signals.
 func With(s Signals, every time.Duration, open func() (Versions, error)) *Notifier {
 	return &Notifier{open: open, every: every, signals: s, watchers: map[chan struct{}]struct{}{},

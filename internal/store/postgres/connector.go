@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,7 +21,14 @@ import (
 const Oldest = 15
 
 // Connector opens connections to one database, of one kind: reading or writing.
-type Connector struct{ config *pgconn.Config }
+type Connector struct {
+	config *pgconn.Config
+	pooled bool
+	local  []setting // of each transaction behind a pooler, which gives no session to set them in
+}
+
+// setting is a parameter of the server with its value.
+type setting struct{ name, value string }
 
 // Kind of a connection.
 type Kind struct {
@@ -37,33 +45,55 @@ const application = "cordelia"
 const Others = `SELECT count(*) FROM pg_stat_activity
 	WHERE datname = current_database() AND application_name = '` + application + `'`
 
+// pooler is the parameter of an address that says which one stands before the server;
+// transactions are all that it hands on.
+const (
+	pooler       = "pooler"
+	transactions = "transaction"
+)
+
 // NewConnector reads a connection string (postgres://… or key=value). Passwords come from
 // PGPASSFILE, a service file or the string; an error never shows it.
+//
+// With pooler=transaction nothing rests on a session: no LISTEN, no lock or setting beyond a
+// transaction, no statement with a name.
 func NewConnector(url string, kind Kind) (*Connector, error) {
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
 		return nil, schemas.Invalidf("the database's address cannot be read").
 			Try("write it as postgres://user@host:5432/database").Because(errors.New("parse connection string"))
 	}
+	c := &Connector{config: config}
 	set := config.RuntimeParams
+	switch mode, named := set[pooler]; {
+	case named && mode != transactions:
+		return nil, schemas.Invalidf("the database's address names an unknown kind of pooler").
+			Try("write pooler=transaction, or leave pooler out where the address is the server's own")
+	case named && kind.Alone:
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "this command refuses to run beside other nodes, and behind "+
+			"a pooler it cannot see them").Try("give it the server's own address, without pooler=transaction")
+	case named:
+		c.pooled = true
+		delete(set, pooler)
+	}
 	set["application_name"] = application
 	if kind.Wait > 0 && !kind.Alone { // a node that is cut off amid a write must not hold the lock of all writes
-		set["idle_in_transaction_session_timeout"] = strconv.FormatInt(kind.Wait.Milliseconds()/2, 10)
+		c.set("idle_in_transaction_session_timeout", strconv.FormatInt(kind.Wait.Milliseconds()/2, 10))
 	}
 	if kind.Alone {
 		set["application_name"] = application + " alone"
 	}
-	if kind.ReadOnly {
+	if kind.ReadOnly && !c.pooled { // which says it in each transaction
 		// Afterwards: an address with target_session_attrs=read-write would refuse each server.
 		config.AfterConnect = func(ctx context.Context, pg *pgconn.PgConn) error {
 			return pg.Exec(ctx, "SET default_transaction_read_only = on").Close()
 		}
 	}
-	if kind.Wait > 0 {
-		set["lock_timeout"] = strconv.FormatInt(kind.Wait.Milliseconds(), 10)
-	}
+	// Also of readers, who wait without limit: a pooler refuses settings of a session, and is found
+	// out before anything is set in one that is not the node's own.
+	c.set("lock_timeout", strconv.FormatInt(kind.Wait.Milliseconds(), 10))
 	if kind.Relaxed {
-		set["synchronous_commit"] = "off"
+		c.set("synchronous_commit", "off")
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 10 * time.Second
@@ -71,7 +101,31 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { // cancels, and keeps the connection
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 5 * time.Second}
 	}
-	return &Connector{config}, nil
+	return c, nil
+}
+
+// set gives a parameter of the server a value: in the session, or in each transaction.
+func (c *Connector) set(name, value string) {
+	if c.pooled {
+		c.local = append(c.local, setting{name, value})
+	} else {
+		c.config.RuntimeParams[name] = value
+	}
+}
+
+// Pooled reports whether a pooler hands each transaction another session.
+func (c *Connector) Pooled() bool { return c.pooled }
+
+// Local is the statement that a transaction begins with, "" if it needs none.
+func (c *Connector) Local() string {
+	if len(c.local) == 0 {
+		return ""
+	}
+	calls := make([]string, len(c.local))
+	for i, s := range c.local {
+		calls[i] = "set_config('" + s.name + "', '" + s.value + "', true)"
+	}
+	return "SELECT " + strings.Join(calls, ", ")
 }
 
 // HasPassword reports whether a connection string itself holds a password.

@@ -11,5 +11,9 @@
 // change runs in a savepoint, in one round trip: a change that fails is undone alone, where
 // PostgreSQL would give up the transaction.
 //
+// Behind a pooler that hands each transaction another session nothing rests on one: statements
+// have no names and settings end with their transaction. Nodes then look for each other's
+// commits from time to time, and cannot tell which processes live.
+//
 // It refuses servers older than 15 and databases whose text is not UTF-8.
 package postgres

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -19,6 +20,7 @@ const (
 	Damaged        // its data
 	Refused        // the server does not let the user in
 	Absent         // there is no such database
+	Pooler         // the address is a pooler's, and does not say so
 	Unkept         // text that the server cannot keep: NUL, or bytes that are not UTF-8
 	Foreign        // not an error of PostgreSQL
 )
@@ -32,6 +34,12 @@ func FaultOf(err error) Fault {
 			return Lost
 		}
 		return Foreign
+	}
+	if strings.Contains(pg.Message, "unsupported startup parameter") { // PgBouncer's words: it has no code of its own
+		return Pooler
+	}
+	if strings.HasPrefix(pg.Code, "08") { // of a pooler, too, which has no session to give
+		return Lost
 	}
 	switch pg.Code {
 	case "23505":

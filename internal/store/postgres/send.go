@@ -172,7 +172,7 @@ func (c *conn) exchange(ctx context.Context, list []message, want int) (out *pgc
 	}
 	p := c.pg.StartPipeline(ctx)
 	for i, m := range list {
-		p.SendQueryStatement(prepared[i], m.values, m.kinds, formats(prepared[i].Fields))
+		m.send(p, prepared[i])
 	}
 	err = p.Sync()
 	for n := 0; err == nil && n < len(list); n++ {
@@ -187,7 +187,7 @@ func (c *conn) exchange(ctx context.Context, list []message, want int) (out *pgc
 			break
 		}
 		r := reader.Read()
-		if err = r.Err; r.FieldDescriptions == nil {
+		if err = r.Err; r.FieldDescriptions == nil && prepared[n] != nil {
 			r.FieldDescriptions = prepared[n].Fields
 		}
 		if n == want {
@@ -226,7 +226,7 @@ func (c *conn) rollback(ctx context.Context) error {
 		return err
 	}
 	p := c.pg.StartPipeline(context.Background())
-	p.SendQueryStatement(d, nil, nil, nil)
+	message{text: rollback}.send(p, d)
 	if err := p.Sync(); err != nil {
 		return errors.Join(err, p.Close())
 	}
@@ -268,8 +268,21 @@ func (c *conn) simple(ctx context.Context, text string) (*pgconn.Result, error) 
 	return results[len(results)-1], nil
 }
 
-// prepare gives the server's statement for a text and the types of its arguments.
+// send adds the message to p; without a prepared statement its answer comes as text.
+func (m message) send(p *pgconn.Pipeline, prepared *pgconn.StatementDescription) {
+	if prepared == nil {
+		p.SendQueryParams(m.text, m.values, m.types, m.kinds, nil)
+		return
+	}
+	p.SendQueryStatement(prepared, m.values, m.kinds, formats(prepared.Fields))
+}
+
+// prepare gives the server's statement for a text and the types of its arguments; nil where
+// the next transaction may run in a session that has not prepared it.
 func (c *conn) prepare(ctx context.Context, text string, types []uint32) (*pgconn.StatementDescription, error) {
+	if c.dial.pooled {
+		return nil, nil
+	}
 	var key strings.Builder
 	key.WriteString(text)
 	for _, t := range types {

@@ -3,9 +3,11 @@ package postgres
 import (
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -84,6 +86,9 @@ func decode(field pgconn.FieldDescription, data []byte) (driver.Value, error) {
 	if data == nil {
 		return nil, nil
 	}
+	if field.Format == asText {
+		return decodeText(field.DataTypeOID, string(data))
+	}
 	switch field.DataTypeOID {
 	case typeBool:
 		return int64(data[0]), nil
@@ -97,11 +102,29 @@ func decode(field pgconn.FieldDescription, data []byte) (driver.Value, error) {
 		return math.Float64frombits(binary.BigEndian.Uint64(data)), nil
 	case typeBytes:
 		return append([]byte{}, data...), nil
+	}
+	return nil, fmt.Errorf("postgres: no way to read type %d", field.DataTypeOID)
+}
+
+// decodeText is decode of what came as text.
+func decodeText(kind uint32, text string) (driver.Value, error) {
+	switch kind {
+	case typeBool:
+		if text == "t" {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case typeInt2, typeInt4, typeInt8:
+		return strconv.ParseInt(text, 10, 64)
+	case typeFloat8:
+		return strconv.ParseFloat(text, 64)
+	case typeBytes:
+		return hex.DecodeString(strings.TrimPrefix(text, `\x`))
 	case typeNumeric: // what sum gives of bigints
-		if n, err := strconv.ParseInt(string(data), 10, 64); err == nil {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n, nil
 		}
-		return strconv.ParseFloat(string(data), 64)
+		return strconv.ParseFloat(text, 64)
 	}
-	return string(data), nil
+	return text, nil
 }

@@ -57,6 +57,14 @@ func Database(t testing.TB, server, name string) string {
 	return address + short
 }
 
+// PooledDatabase is Database at a pooler's address.
+func PooledDatabase(t testing.TB, name string) string {
+	t.Helper()
+	pooled := Pooled(t)
+	Database(t, Server(t), name)
+	return pooled + " pooler=transaction dbname=" + shortName(name)
+}
+
 // Empty is Database without a schema.
 func Empty(t testing.TB, server, name string) string {
 	t.Helper()
@@ -148,6 +156,7 @@ rm -rf "$1"
 var running struct {
 	once    sync.Once
 	address string
+	folder  string // of its socket
 	err     error
 	input   io.Closer // the server ends with it, and so with this process
 }
@@ -191,7 +200,8 @@ func start() (string, error) {
 		log, _ := os.ReadFile(filepath.Join(folder, "log"))
 		return "", fmt.Errorf("postgres did not start: %s", log)
 	}
-	address := "host=" + filepath.Join(folder, "run") + " user=postgres sslmode=disable"
+	running.folder = filepath.Join(folder, "run")
+	address := "host=" + running.folder + " user=postgres sslmode=disable"
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // until it answers
 		pg, err := pgconn.Connect(context.Background(), address+" dbname=postgres")
 		if err == nil {
