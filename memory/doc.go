@@ -1,7 +1,7 @@
-// Package memory is what agents know: one hot context per entity (L1), items of
-// warm memory (L2), the groups that share them, and search.
+// Package memory is what agents know: items of warm memory (L2), the groups that share them, and
+// search.
 //
-// Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and warm_data.go
+// It reads in this order: warm_item.go and warm_data.go
 // (what an item is), warm_draft.go and warm_write.go (how one comes to be), warm_taint.go and
 // warm_release.go (whose words they are, and whether they may instruct), warm_relate.go and
 // warm_near.go (how it relates to other items), warm_successor.go (which item takes its place),
@@ -11,8 +11,9 @@
 // is a model; lesson*.go keep what tasks taught; record*.go read what an export holds and take
 // what an import brings. All SQL is in sql*.go.
 //
-// Three rooms are below: memory/text cuts texts into words, memory/rank orders the items
-// that a search found, both pure; memory/embedding keeps the vectors of items. One is above:
+// Five rooms are below: memory/text cuts texts into words, memory/rank orders the items that a
+// search found, memory/canonical gives JSON its one form, all three pure; memory/hot is the
+// context that each entity has (L1); memory/embedding keeps the vectors of items. One is above:
 // memory/archive writes and reads the files of exports.
 //
 // Only its owner changes the text of an item, also in a group: others supersede it with a new
@@ -20,8 +21,6 @@
 // rows by another entity.
 //
 // Invariants:
-//   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
-//     before; a context changed behind the node's back is an error, not a log line.
 //   - INV-PROVENANCE: where a version comes from is written by the node, once.
 //   - INV-TAINT: what a session writes after it was shown second-hand words, what is
 //     derived from such, and what an agent makes of an item of such, is kept as

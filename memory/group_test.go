@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -52,7 +53,7 @@ func TestCreateGroup(t *testing.T) {
 			TTL: ptr(int64(-1))}})
 	})
 	require.ElementsMatch(t, []string{"/culture/broadcast_eagerness", "/culture/notification_policy",
-		"/culture/departure_policy", "/culture/ttl_default"}, pathsOf(t, err))
+		"/culture/departure_policy", "/culture/ttl_default"}, accesstest.Paths(t, err))
 }
 
 func TestRolesInAGroup(t *testing.T) {

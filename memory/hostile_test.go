@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -44,7 +45,7 @@ func TestNobodyDemotesThePersonAbove(t *testing.T) {
 func TestAddingMembersTellsNobodyWhoExists(t *testing.T) {
 	n := newWarmNode(t)
 	n.group("team-e", eve, CulturePatch{})
-	absent := hotAgentID("nobody")
+	absent := accesstest.Named("nobody")
 	add := func(id schemas.EntityID) error {
 		return n.inGroups(eve, func(g access.Grant) error {
 			_, err := AddMember(g, "team-e", string(id), access.RoleMember)

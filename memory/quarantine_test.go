@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -277,7 +278,7 @@ func TestHidingElsewhereReleasesAndHoldsNothing_INV_HIDDEN(t *testing.T) {
 	require.True(t, n.write(ada, procedure(other, "memory_search")).Unreleased)
 
 	n, cyd = newReleaseNode(t)
-	dee := hotAgentID("l2-dee")
+	dee := accesstest.Named("l2-dee")
 	n.agent(dee, russell, russell, "dee", "*")
 	require.NoError(t, n.add(russell, "team", dee, access.RoleMember))
 	derived := procedure(one, "memory_search")
@@ -381,7 +382,7 @@ func TestQuarantineCoversTheAgentsBelow_INV_HIDDEN(t *testing.T) {
 
 	// What they go on to write, and a child that is made later; what comes of it.
 	later := n.write(child, inGroup(learning("Dunlins hide below the mudflat."), "team"))
-	second := hotAgentID("l2-second-of-ada")
+	second := accesstest.Named("l2-second-of-ada")
 	n.agent(second, ada, russell, "second-of-ada", "*")
 	require.NoError(t, n.add(russell, "team", second, access.RoleMember))
 	fresh := n.write(second, inGroup(learning("Dunlins fly from the mudflat."), "team"))

@@ -46,8 +46,8 @@ func importID(parts ...string) schemas.ItemID {
 }
 
 func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {
-	return strings.HasPrefix(string(id), archivePrefix) &&
-		!strings.HasPrefix(string(id), archivePrefix+string(actor)+"-")
+	return strings.HasPrefix(string(id), schemas.ArchivePrefix) &&
+		!strings.HasPrefix(string(id), schemas.ArchivePrefix+string(actor)+"-")
 }
 
 // in is i with the new ids. A signature names the id it was made for.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
@@ -112,7 +113,7 @@ func TestAWeakAnswerIsMarked(t *testing.T) {
 func TestInjectedLinesHaveManyVoices_INV_VOICES(t *testing.T) {
 	n := newWarmNode(t)
 	n.group("team-a", ada, CulturePatch{}, bob, lead)
-	flooder := hotAgentID("flooder")
+	flooder := accesstest.Named("flooder")
 	n.agent(flooder, bob, russell, "flooder", "*")
 	require.NoError(t, n.add(ada, "team-a", flooder, access.RoleMember))
 	for i := range 20 {

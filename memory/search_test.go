@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/memory/text"
 	"cordelia/schemas"
@@ -82,7 +83,7 @@ func TestSearchFilters(t *testing.T) {
 	_, err := NewQuery(Search{Since: "soon", Until: "x", AsOf: "y", Limit: 51, Type: "z", Cursor: "?",
 		Text: strings.Repeat("x", maxQuery+1)})
 	require.ElementsMatch(t, []string{"/since", "/until", "/as_of", "/limit", "/type", "/cursor", "/query"},
-		pathsOf(t, err))
+		accesstest.Paths(t, err))
 }
 
 func TestNearMissesAndFullItems(t *testing.T) {

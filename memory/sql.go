@@ -1,5 +1,7 @@
 package memory
 
+import "cordelia/schemas"
+
 // itemColumns are the columns scanRow reads, of items i and its group's culture c.
 const itemColumns = `i.n, i.id, i.type, i.owner, i.author, i.visibility, i.group_id, i.scope, i.origin, i.parent,
 	i.stale,
@@ -235,4 +237,38 @@ const (
 	selectGroupHead = `SELECT g.id, g.kind, g.description, g.culture FROM groups g WHERE g.id = ?`
 	selectAllLinks  = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
 	selectKeys      = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
+)
+
+const (
+	// selectToEmbed reads what decides whether an item is sent to a model, and its text.
+	selectToEmbed = `SELECT i.n, i.data, i.visibility, i.source, i.confidence, i.validated, i.quarantined,
+		i.deleted_at, i.current FROM json_each(?) j CROSS JOIN items i ON i.n = j.value`
+
+	// selectMeant reads candidates, given as [item, seq], in that order. What the
+	// filters leave out, and lessons unless ?7, come without their vectors.
+	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by,
+		i.expires_at, i.created_at, i.scope,
+			i.confidence, i.validated, i.quarantined, i.source, i.deleted_at,
+			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c
+				WHERE c.id = i.group_id), 0), CASE
+			WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
+			AND NOT EXISTS (SELECT 1 FROM json_each(?6) t WHERE t.value NOT IN (SELECT value FROM json_each(i.tags)))
+			AND (?7 OR NOT ` + lesson + `) THEN e.vector ELSE x'' END
+		FROM json_each(?1) j CROSS JOIN embeddings e ON e.item = json_extract(j.value, '$[0]')
+		AND e.seq = json_extract(j.value, '$[1]')
+		CROSS JOIN items i ON i.n = e.item
+		WHERE e.model = ?2 AND i.scope IN (SELECT value FROM json_each(?3)) AND e.scope = i.scope
+		AND e.content_hash = i.content_hash`
+)
+
+var (
+	// selectItemsNamed finds visible items by a short form ?3 of their ids.
+	selectItemsNamed = `SELECT i.id FROM items i WHERE ` + schemas.MatchesShortID("i.id", "?3") + ` AND ` + visible +
+		` LIMIT ?4`
+	// selectInvitationsNamed finds invitations that the actor ?1 decides, a person if ?2, by a
+	// short form ?3 of their ids.
+	selectInvitationsNamed = `WITH RECURSIVE down(id) AS (SELECT e.id FROM entities e WHERE e.parent_id = ?1
+			UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT i.id FROM invitations i WHERE ` + schemas.MatchesShortID("i.id", "?3") + `
+			AND (i.entity_id IN (SELECT id FROM down) OR (?2 AND i.entity_id = ?1)) LIMIT ?4`
 )

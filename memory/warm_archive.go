@@ -15,7 +15,7 @@ import (
 // search; the agent and those above it read it by its id. It is called in the
 // transaction of the deactivation, inside Grant.Routine: without that the store
 // refuses the row, by INV-SOVEREIGN.
-func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) error {
+func WriteArchive(g access.Grant, agent schemas.EntityID, rec schemas.SessionRecord) error {
 	tx := g.Tx()
 	if tx == nil {
 		return access.ErrNoGrant
@@ -36,7 +36,7 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 // group's other items last. Its author is the entity that ended the swarm. It is called in the
 // transaction that ends the swarm and archives the group.
 func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID,
-	rec SessionRecord) error {
+	rec schemas.SessionRecord) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
 	}
@@ -46,7 +46,7 @@ func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author sc
 }
 
 // writeArchive stores rec as place says, for the audience ref.
-func writeArchive(g access.Grant, rec SessionRecord, place row, ref string, p Provenance) error {
+func writeArchive(g access.Grant, rec schemas.SessionRecord, place row, ref string, p Provenance) error {
 	tx := g.Tx()
 	data, err := json.Marshal(map[string]any{
 		"date":               rec.Date,

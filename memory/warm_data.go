@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -86,7 +87,7 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 		return c, []schemas.Violation{{Path: strings.TrimSuffix(at, "/data") + "/type",
 			Msg: "must be one of entity, session, learning: its data fits none of them, or several"}}
 	}
-	value, err := decodeObject(data)
+	value, err := canonical.Object(data)
 	if err != nil {
 		return c, violations(err, at)
 	}
@@ -122,7 +123,7 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 		delete(value, "validated")
 	}
 	c.value = value
-	if c.data, err = canonicalOf(value); err != nil {
+	if c.data, err = canonical.Of(value); err != nil {
 		return c, []schemas.Violation{{Path: at, Msg: "cannot be stored: " + err.Error()}}
 	}
 	if len(c.data) > maxData {
@@ -246,7 +247,7 @@ func (c *checker) prediction(path string, v any) {
 
 // checkOf is what a prediction names for the node to check.
 func checkOf(v any, at string) (schemas.Check, []schemas.Violation) {
-	raw, err := canonicalOf(v)
+	raw, err := canonical.Of(v)
 	if err != nil {
 		return schemas.Check{}, violations(err, at)
 	}
@@ -315,7 +316,7 @@ func Title(s string) string { return oneLine(s, maxTitle) }
 // tags are the tags in lower case, sorted, each once.
 func (c content) tags() []string {
 	tags := []string{}
-	for _, t := range stringsOf(c.value["tags"]) {
+	for _, t := range canonical.Strings(c.value["tags"]) {
 		tags = append(tags, strings.ToLower(strings.TrimSpace(t)))
 	}
 	sort.Strings(tags)
@@ -363,7 +364,7 @@ func (c content) body() string {
 		}
 	}
 	for _, field := range []string{"highlights", "decisions", "entities_mentioned", "aliases"} {
-		parts = append(parts, stringsOf(c.value[field])...)
+		parts = append(parts, canonical.Strings(c.value[field])...)
 	}
 	if d, ok := c.value["details"].(map[string]any); ok {
 		for _, k := range slices.Sorted(maps.Keys(d)) {

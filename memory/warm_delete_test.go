@@ -62,7 +62,7 @@ func TestArchive(t *testing.T) {
 	id := schemas.ItemID("agent-archive-" + string(ada) + "-20261120T090000.000000Z")
 	require.NoError(t, n.do(lead, access.Write, func(g access.Grant) error {
 		return g.Routine(func() error {
-			return WriteArchive(g, ada, SessionRecord{ID: string(id), Date: "2026-11-20",
+			return WriteArchive(g, ada, schemas.SessionRecord{ID: string(id), Date: "2026-11-20",
 				Focus: "Agent ada final state", Highlights: []string{"Finding: quokka"}})
 		})
 	}))
@@ -79,7 +79,8 @@ func TestArchive(t *testing.T) {
 	_, err := n.tryWrite(ada, Write{ID: id, Validated: ptr(true)})
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	err = n.do(lead, access.Write, func(g access.Grant) error {
-		return WriteArchive(g, ada, SessionRecord{ID: string(id) + "2", Date: "2026-11-20", Focus: "outside a routine"})
+		return WriteArchive(g, ada, schemas.SessionRecord{ID: string(id) + "2", Date: "2026-11-20",
+			Focus: "outside a routine"})
 	})
 	require.ErrorContains(t, err, "INV-SOVEREIGN")
 }

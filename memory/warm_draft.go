@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -225,7 +226,7 @@ func ContentHash(t ItemType, data []byte) ([sha256.Size]byte, error) { return co
 // contentHash is the SHA-256 of the canonical JSON of type and data: the content of an item,
 // without its author and place.
 func contentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {
-	b, err := canonicalOf(map[string]any{"type": string(t), "data": jsontext.Value(data)})
+	b, err := canonical.Of(map[string]any{"type": string(t), "data": jsontext.Value(data)})
 	return sha256.Sum256(b), err
 }
 

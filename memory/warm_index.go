@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
 	"time"
 
+	"cordelia/access"
 	"cordelia/memory/text"
 	"cordelia/schemas"
 )
@@ -151,4 +153,31 @@ func cuesOf(c content) (out cues, spoken content, head string) {
 	out.saidBy = text.JoinTerms(text.Words(out.saidBy))
 	out.shapes = text.ShapesIn(spoken.body())
 	return out, spoken, head
+}
+
+// reindexPage is how many items are read at a time.
+const reindexPage = 200
+
+// Reindex puts the words of all items into the index of a database that has the items and no
+// index: the index is not copied with a state, for each engine has its own.
+func Reindex(g access.Grant) error {
+	if !g.IsNode() || g.Tx() == nil {
+		return access.ErrNoGrant
+	}
+	for last := int64(0); ; {
+		found, err := rowsOf(g.Tx(), selectIndexed, last, reindexPage)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			r := &found[i]
+			if _, err := g.Tx().Exec(insertWords, r.n, r.entries(rewords(r))); err != nil {
+				return fmt.Errorf("index item: %w", err)
+			}
+			last = r.n
+		}
+		if len(found) < reindexPage {
+			return nil
+		}
+	}
 }

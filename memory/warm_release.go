@@ -11,6 +11,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -203,7 +204,7 @@ func (r *row) wordsHash() [sha256.Size]byte {
 	delete(value, "confidence") // what it says of itself
 	delete(value, "validated")
 	delete(value, "source_session")
-	raw, err := canonicalOf(map[string]any{"type": string(r.typ), "data": normalWords(value),
+	raw, err := canonical.Of(map[string]any{"type": string(r.typ), "data": normalWords(value),
 		"subject": normalWords(r.subject), "key": normalWords(r.key)})
 	if err != nil {
 		return sha256.Sum256([]byte(r.id))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -24,7 +25,7 @@ func procedure(text string, tools ...string) Write {
 // newReleaseNode has a group of russell's with ada, bob (of one line) and cyd.
 func newReleaseNode(t *testing.T) (n *warmNode, cyd schemas.EntityID) {
 	n = newWarmNode(t)
-	cyd = hotAgentID("l2-cyd")
+	cyd = accesstest.Named("l2-cyd")
 	n.agent(cyd, russell, russell, "cyd", "*")
 	n.group("team", russell, CulturePatch{}, ada, bob, cyd)
 	return n, cyd
@@ -33,7 +34,7 @@ func newReleaseNode(t *testing.T) (n *warmNode, cyd schemas.EntityID) {
 // below makes a child of parent in team.
 func (n *warmNode) below(parent schemas.EntityID) schemas.EntityID {
 	name := "of-" + n.one(`SELECT name FROM entities WHERE id = ?`, parent)
-	id := hotAgentID("l2-" + name)
+	id := accesstest.Named("l2-" + name)
 	n.agent(id, parent, russell, name, "*")
 	require.NoError(n.t, n.add(russell, "team", id, access.RoleMember))
 	return id

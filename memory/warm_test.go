@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
@@ -24,23 +26,29 @@ const (
 )
 
 var (
-	lead = hotAgentID("l2-lead")
-	ada  = hotAgentID("l2-ada")
-	bob  = hotAgentID("l2-bob")
-	eve  = hotAgentID("l2-eve")
+	lead = accesstest.Named("l2-lead")
+	ada  = accesstest.Named("l2-ada")
+	bob  = accesstest.Named("l2-bob")
+	eve  = accesstest.Named("l2-eve")
 )
+
+// warmClock stands still until it is moved.
+type warmClock struct{ micros atomic.Int64 }
+
+func (c *warmClock) Now() time.Time       { return time.UnixMicro(c.micros.Load()).UTC() }
+func (c *warmClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
 
 // warmNode is a real store behind a real Authorizer.
 type warmNode struct {
 	t     testing.TB
 	store *store.Store
 	auth  *access.Authorizer
-	clock *hotClock
+	clock *warmClock
 }
 
 func newWarmNode(t testing.TB) *warmNode {
 	t.Helper()
-	n := &warmNode{t: t, clock: &hotClock{}}
+	n := &warmNode{t: t, clock: &warmClock{}}
 	n.clock.micros.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro())
 	var err error
 	n.store, err = store.Open(context.Background(), storetest.Options(t, store.Options{

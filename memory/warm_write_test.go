@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -51,7 +52,7 @@ func TestEveryViolationOfAnItemIsReported(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Prepare(c.w, ada, nil)
 			require.ErrorIs(t, err, schemas.ErrInvalid)
-			require.ElementsMatch(t, c.want, pathsOf(t, err))
+			require.ElementsMatch(t, c.want, accesstest.Paths(t, err))
 		})
 	}
 }
@@ -220,7 +221,7 @@ func TestZeroGrantOpensNoItem(t *testing.T) {
 		"create":  func() error { return CreateGroup(g, NewGroup{ID: "g"}) },
 		"add":     func() error { _, err := AddMember(g, "g", "x", access.RoleMember); return err },
 		"leave":   func() error { return Leave(g, "g", "x") },
-		"archive": func() error { return WriteArchive(g, ada, SessionRecord{}) },
+		"archive": func() error { return WriteArchive(g, ada, schemas.SessionRecord{}) },
 		"export":  func() error { _, err := OpenKept(g, g.Actor(), ""); return err },
 		"import":  func() error { _, err := Take(g, []Incoming{{}}); return err },
 	} {

@@ -5,6 +5,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -37,7 +38,7 @@ func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Re
 	if err != nil {
 		return r, err
 	}
-	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
+	if err := g.Routine(func() error { return hot.Create(g, r.ID) }); err != nil {
 		return r, err
 	}
 	if err := trust.Begin(g, r.ID, r.NodeID != "", n.prior); err != nil {

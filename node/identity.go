@@ -13,7 +13,7 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/internal/keys"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -76,7 +76,7 @@ func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) (m
 			Key: human.Identity.Recipient(1)}); err != nil {
 			return err
 		}
-		return memory.CreateHot(g, human.EntityID)
+		return hot.Create(g, human.EntityID)
 	})
 	return made, err
 }

@@ -10,6 +10,7 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/swarm"
@@ -78,10 +79,10 @@ func (n *Node) MoveAgent(g access.Grant, ref string, on schemas.Trigger,
 			if err := roles.Removed(g, m.ID); err != nil {
 				return err
 			}
-			return memory.DeleteHot(g, m.ID)
+			return hot.Delete(g, m.ID)
 		case schemas.Active:
 			if m.From == schemas.Deactivated {
-				return memory.RestoreHot(g, m.ID)
+				return hot.Restore(g, m.ID)
 			}
 		}
 		return nil
@@ -97,7 +98,7 @@ func (n *Node) archive(g access.Grant, r agents.Record) (schemas.ItemID, error) 
 	if err != nil {
 		return "", err
 	}
-	final, err := memory.ArchiveHot(g, r.ID, r.DisplayName, memory.HotView{Agent: &profile})
+	final, err := hot.Archive(g, r.ID, r.DisplayName, hot.View{Agent: &profile})
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
@@ -133,7 +134,7 @@ func (c carriedStanding) context(g access.Grant, n *Node) error {
 		if err := leaveGroups(g, c.now.ID); err != nil {
 			return err
 		}
-		return memory.DeleteHot(g, c.now.ID)
+		return hot.Delete(g, c.now.ID)
 	case c.now.Status == schemas.Deactivated:
 		r, err := agents.Get(g, string(c.now.ID))
 		if err != nil {
@@ -142,7 +143,7 @@ func (c carriedStanding) context(g access.Grant, n *Node) error {
 		_, err = n.archive(g, r)
 		return err
 	case c.was.Status == schemas.Deactivated:
-		return memory.RestoreHot(g, c.now.ID)
+		return hot.Restore(g, c.now.ID)
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"io"
 
 	"cordelia/access"
-	"cordelia/memory"
 	"cordelia/memory/archive"
+	"cordelia/memory/canonical"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -63,7 +64,7 @@ func exportHot(g access.Grant, of schemas.EntityID) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := memory.ReadHot(g, entity, view)
+	doc, err := hot.Read(g, entity, view)
 	if err == nil {
 		return doc.Own()
 	}
@@ -105,7 +106,7 @@ func importHot(g access.Grant, own json.RawMessage, replace bool) (archive.Conte
 	if err != nil {
 		return "", err
 	}
-	doc, err := memory.ReadHot(g, entity, view)
+	doc, err := hot.Read(g, entity, view)
 	if err != nil {
 		return "", err
 	}
@@ -119,21 +120,21 @@ func importHot(g access.Grant, own json.RawMessage, replace bool) (archive.Conte
 	if !replace {
 		return archive.ContextKept, nil
 	}
-	change, err := memory.NewHotChange(memory.HotReplace, own, "")
+	change, err := hot.NewChange(hot.Replace, own, "")
 	if err != nil {
 		return "", err
 	}
-	_, err = memory.WriteHot(g, entity, change, view)
+	_, err = hot.Write(g, entity, change, view)
 	return archive.ContextReplaced, err
 }
 
 // sameJSON reports whether two JSON texts have the same canonical form.
 func sameJSON(a, b []byte) (bool, error) {
-	x, err := memory.Canonical(a)
+	x, err := canonical.JSON(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := memory.Canonical(b)
+	y, err := canonical.JSON(b)
 	if err != nil {
 		return false, schemas.Invalidf("the context is not valid JSON").Because(err)
 	}

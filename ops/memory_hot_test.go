@@ -12,7 +12,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -54,7 +54,7 @@ func newStudy(t *testing.T) *study {
 	for _, id := range []schemas.EntityID{"ann", "bob", "cat"} {
 		require.NoError(t, s.node.Auth.Do(t.Context(), node, access.Op{Tool: "setup", Effect: access.Write},
 			func(g access.Grant) error {
-				return memory.CreateHot(g, id)
+				return hot.Create(g, id)
 			}))
 	}
 	return s

@@ -7,7 +7,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/agents"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -53,7 +53,7 @@ const (
 )
 
 func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut, error) {
-	var doc memory.HotDoc
+	var doc hot.Doc
 	err := c.Do(ctx, func(g access.Grant) error {
 		entity, view, err := hotOf(g, in.Entity)
 		if err != nil {
@@ -62,7 +62,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 		if in.Section == "" {
 			view.Queue, view.Older = nil, 0
 		}
-		doc, err = memory.ReadHot(g, entity, view)
+		doc, err = hot.Read(g, entity, view)
 		return err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 	}
 	out := MemoryReadHotOut{UpdatedAt: doc.UpdatedAt, Size: doc.Size, Warnings: doc.Warnings}
 	if in.Section == "" {
-		if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes); err != nil {
+		if out.lean, _, err = doc.Without(hot.NodeMade()...).Part("", hotBytes); err != nil {
 			return MemoryReadHotOut{}, err
 		}
 		// Its rights and its mail are read with agent_list and events_poll.
@@ -81,7 +81,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 }
 
 // ownHot is the actor's own context, without its mail.
-func ownHot(g access.Grant) (schemas.EntityID, memory.HotView, error) {
+func ownHot(g access.Grant) (schemas.EntityID, hot.View, error) {
 	id, view, err := hotOf(g, "")
 	view.Queue, view.Older = nil, 0
 	return id, view, err
@@ -90,8 +90,8 @@ func ownHot(g access.Grant) (schemas.EntityID, memory.HotView, error) {
 // hotOf resolves whose context is meant, "" for the actor's own, and gathers
 // what the node shows in it. The event queue is the actor's mailbox, so it shows
 // in the actor's own context alone.
-func hotOf(g access.Grant, ref string) (schemas.EntityID, memory.HotView, error) {
-	var view memory.HotView
+func hotOf(g access.Grant, ref string) (schemas.EntityID, hot.View, error) {
+	var view hot.View
 	id, err := agents.Named(g, ref)
 	if err != nil {
 		return "", view, err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"cordelia/access"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -67,20 +67,20 @@ func session(ctx context.Context, c *Call, in memorySessionIn) (MemorySessionOut
 	if client == "" {
 		client = c.Caller.Session
 	}
-	note := memory.HotNote{Summary: in.Summary, Focus: in.Focus, OpenThreads: in.OpenThreads}
+	note := hot.Note{Summary: in.Summary, Focus: in.Focus, OpenThreads: in.OpenThreads}
 	return Transact(ctx, c, func(g access.Grant) (MemorySessionOut, error) {
 		entity, view, err := ownHot(g)
 		if err != nil {
 			return MemorySessionOut{}, err
 		}
-		var s memory.HotSession
+		var s hot.Session
 		switch in.Action {
 		case sessionStart:
-			s, err = memory.StartHotSession(g, entity, client, view)
+			s, err = hot.StartSession(g, entity, client, view)
 		case sessionCheckpoint:
-			s, err = memory.CheckpointHotSession(g, entity, client, note, view)
+			s, err = hot.CheckpointSession(g, entity, client, note, view)
 		case sessionEnd:
-			s, err = memory.EndHotSession(g, entity, client, note, view)
+			s, err = hot.EndSession(g, entity, client, note, view)
 		}
 		if err != nil {
 			return MemorySessionOut{}, err

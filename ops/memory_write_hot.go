@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"cordelia/access"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -19,9 +19,9 @@ var memoryWriteHot = Define(Spec{
 }, writeHot)
 
 type memoryWriteHotIn struct {
-	Operation         memory.HotOperation `json:"operation" enum:"patch,replace"`
-	Data              json.RawMessage     `json:"data" like:"context" patch:"true" jsonschema:"by section"`
-	ExpectedUpdatedAt string              `json:"expected_updated_at,omitempty" jsonschema:"refuse if changed since"`
+	Operation         hot.Operation   `json:"operation" enum:"patch,replace"`
+	Data              json.RawMessage `json:"data" like:"context" patch:"true" jsonschema:"by section"`
+	ExpectedUpdatedAt string          `json:"expected_updated_at,omitempty" jsonschema:"refuse if changed since"`
 }
 
 // MemoryWriteHotOut is the answer of memory_write_hot.
@@ -37,7 +37,7 @@ func (o MemoryWriteHotOut) Text() string {
 }
 
 func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (MemoryWriteHotOut, error) {
-	change, err := memory.NewHotChange(in.Operation, in.Data, in.ExpectedUpdatedAt)
+	change, err := hot.NewChange(in.Operation, in.Data, in.ExpectedUpdatedAt)
 	if err != nil {
 		return MemoryWriteHotOut{}, err
 	}
@@ -46,7 +46,7 @@ func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (MemoryWriteHot
 		if err != nil {
 			return MemoryWriteHotOut{}, err
 		}
-		d, err := memory.WriteHot(g, entity, change, view)
+		d, err := hot.Write(g, entity, change, view)
 		return MemoryWriteHotOut{UpdatedAt: d.UpdatedAt, Size: d.Size, Warnings: d.Warnings}, err
 	})
 }

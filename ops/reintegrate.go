@@ -11,7 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/internal/keys"
-	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/review"
 	"cordelia/schemas"
 )
@@ -82,7 +82,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 			return out, err
 		})
 	}
-	if digits := len(in.ChainHash); digits >= shownOfChain && digits < hex.EncodedLen(len(memory.Hash{})) {
+	if digits := len(in.ChainHash); digits >= shownOfChain && digits < hex.EncodedLen(len(hot.Hash{})) {
 		if err := c.Do(ctx, func(g access.Grant) error { return wholeChain(g, &in) }); err != nil {
 			return ReintegrateOut{}, err
 		}
@@ -130,7 +130,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 // wholeChain puts the actor's chain hash in the place of its beginning, of which memory_session
 // shows that many digits. What begins otherwise stays as it is.
 func wholeChain(g access.Grant, in *reintegrateIn) error {
-	known, err := memory.ReadHotChain(g, g.Actor())
+	known, err := hot.ReadChain(g, g.Actor())
 	if err == nil && strings.HasPrefix(known.ChainHash.String(), in.ChainHash) {
 		in.ChainHash = known.ChainHash.String()
 	}
@@ -197,7 +197,7 @@ func returned(g access.Grant, r review.Returned) (ReintegrateOut, error) {
 	if err != nil {
 		return ReintegrateOut{}, err
 	}
-	doc, err := memory.ReadHot(g, entity, view)
+	doc, err := hot.Read(g, entity, view)
 	if err != nil {
 		return ReintegrateOut{}, err
 	}
@@ -207,7 +207,7 @@ func returned(g access.Grant, r review.Returned) (ReintegrateOut, error) {
 	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
 		return ReintegrateOut{}, err
 	}
-	if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes/2); err != nil {
+	if out.lean, _, err = doc.Without(hot.NodeMade()...).Part("", hotBytes/2); err != nil {
 		return ReintegrateOut{}, err
 	}
 	for _, w := range r.Merged {

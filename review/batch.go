@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"cordelia/memory"
+	"cordelia/memory/canonical"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -43,7 +45,7 @@ type Claim struct {
 // Batch is a checked Claim, with everything done that needs no lock.
 type Batch struct {
 	sessions int64
-	chain    memory.Hash
+	chain    hot.Hash
 	digest   [sha256.Size]byte // of the memories
 	drafts   []*memory.Draft
 	groups   []schemas.GroupID // of each draft
@@ -59,7 +61,7 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 		bad.add("/session_count", "must be from 0 to %d", int64(maxSessions))
 	}
 	var err error
-	if b.chain, err = memory.ParseHash(c.ChainHash); err != nil {
+	if b.chain, err = hot.ParseHash(c.ChainHash); err != nil {
 		bad.add("/chain_hash", "must be 64 hex digits, or 12 or more of those that memory_session shows")
 	}
 	if b.digest, err = digestOf(c.Memories); err != nil {
@@ -97,7 +99,7 @@ func digestOf(list []Memory) (digest [sha256.Size]byte, err error) {
 	}
 	raw, err := json.Marshal(list)
 	if err == nil {
-		raw, err = memory.Canonical(raw)
+		raw, err = canonical.JSON(raw)
 	}
 	if err != nil {
 		return digest, schemas.Invalidf("the memories have no canonical form").

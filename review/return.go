@@ -12,6 +12,7 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
@@ -27,7 +28,7 @@ type Returned struct {
 	ID         string
 	Divergence schemas.Divergence
 	Sessions   int64 // apart from the node's chain
-	Known      memory.HotChain
+	Known      hot.Chain
 	Group      schemas.GroupID // the staging group; "" if nothing was brought
 	Reviews    []string        // in the order of the memories
 	Merged     []memory.Written
@@ -48,11 +49,11 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	if err != nil {
 		return Returned{}, err
 	}
-	if err := memory.VerifyHot(g, me); err != nil {
+	if err := hot.Verify(g, me); err != nil {
 		return Returned{}, err
 	}
 	out := Returned{ID: schemas.NewID()}
-	if out.Known, err = memory.ReadHotChain(g, me); err != nil {
+	if out.Known, err = hot.ReadChain(g, me); err != nil {
 		return Returned{}, err
 	}
 	out.Divergence, out.Sessions = compare(out.Known, b.sessions, b.chain)
@@ -107,7 +108,7 @@ func mayReturn(g access.Grant) (schemas.Agent, error) {
 }
 
 // compare holds the chain an agent hands in against the node's.
-func compare(known memory.HotChain, sessions int64, chain memory.Hash) (schemas.Divergence, int64) {
+func compare(known hot.Chain, sessions int64, chain hot.Hash) (schemas.Divergence, int64) {
 	switch apart := sessions - known.SessionCount; {
 	case apart > 0:
 		return schemas.ChainGap, apart

@@ -12,23 +12,24 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/memory/hot"
 	"cordelia/schemas"
 )
 
 func TestCompareChains(t *testing.T) {
-	here := memory.HotChain{SessionCount: 7, ChainHash: memory.Hash{1}, PreviousHash: memory.Hash{2}}
+	here := hot.Chain{SessionCount: 7, ChainHash: hot.Hash{1}, PreviousHash: hot.Hash{2}}
 	for _, tt := range []struct {
 		sessions int64
-		chain    memory.Hash
+		chain    hot.Hash
 		want     schemas.Divergence
 		apart    int64
 	}{
-		{7, memory.Hash{1}, schemas.ChainMatch, 0},
-		{7, memory.Hash{3}, schemas.ChainFork, 0},
-		{6, memory.Hash{2}, schemas.ChainFork, 1},
-		{0, memory.Hash{1}, schemas.ChainFork, 7},
-		{8, memory.Hash{1}, schemas.ChainGap, 1},
-		{19, memory.Hash{4}, schemas.ChainGap, 12},
+		{7, hot.Hash{1}, schemas.ChainMatch, 0},
+		{7, hot.Hash{3}, schemas.ChainFork, 0},
+		{6, hot.Hash{2}, schemas.ChainFork, 1},
+		{0, hot.Hash{1}, schemas.ChainFork, 7},
+		{8, hot.Hash{1}, schemas.ChainGap, 1},
+		{19, hot.Hash{4}, schemas.ChainGap, 12},
 	} {
 		got, apart := compare(here, tt.sessions, tt.chain)
 		require.Equal(t, tt.want, got, "%+v", tt)

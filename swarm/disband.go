@@ -230,7 +230,7 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 	}
 	now := time.UnixMicro(node.Tx().Micros()).UTC()
 	out.ArchiveID = schemas.ItemID(fmt.Sprintf("%s%s-%s", archivePrefix, s.id, now.Format("20060102T150405.000000Z")))
-	r := memory.SessionRecord{Type: "session", ID: string(out.ArchiveID), Date: now.Format(time.DateOnly),
+	r := schemas.SessionRecord{Type: "session", ID: string(out.ArchiveID), Date: now.Format(time.DateOnly),
 		Focus: fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
 		Highlights: append([]string{fmt.Sprintf("%s, %s cancelled", schemas.Count(len(names), "agent", "agents"),
 			schemas.Count(out.Cancelled, "item", "items"))}, found...),

@@ -133,3 +133,21 @@ func (n *Node) Do(who schemas.EntityID, tool string, effect access.Effect, f fun
 	}
 	return n.Auth.Do(context.Background(), p, access.Op{Tool: tool, Effect: effect}, f)
 }
+
+// Violations gives what an answer to invalid input lists as wrong.
+func Violations(t *testing.T, err error) []schemas.Violation {
+	t.Helper()
+	var e *schemas.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, schemas.CodeInvalid, e.Code)
+	return e.Violations
+}
+
+// Paths gives the paths of Violations.
+func Paths(t *testing.T, err error) (paths []string) {
+	t.Helper()
+	for _, v := range Violations(t, err) {
+		paths = append(paths, v.Path)
+	}
+	return paths
+}

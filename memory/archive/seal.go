@@ -12,7 +12,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
-	"cordelia/memory"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -41,7 +41,7 @@ func recordSum(line []byte) (sum [32]byte, err error) {
 	if err != nil {
 		return sum, fmt.Errorf("encode record: %w", err)
 	}
-	text, err := memory.Canonical(whole)
+	text, err := canonical.JSON(whole)
 	return sha256.Sum256(text), err
 }
 

@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"strings"
@@ -11,38 +11,38 @@ import (
 	"cordelia/schemas"
 )
 
-func (n *hotNode) start(id schemas.EntityID, client string) (s HotSession, err error) {
+func (n *node) start(id schemas.EntityID, client string) (s Session, err error) {
 	err = n.do(id, access.Write, func(g access.Grant) error {
-		s, err = StartHotSession(g, id, client, n.view)
+		s, err = StartSession(g, id, client, n.view)
 		return err
 	})
 	return s, err
 }
 
-func (n *hotNode) mustStart(id schemas.EntityID, client string) HotSession {
+func (n *node) mustStart(id schemas.EntityID, client string) Session {
 	n.t.Helper()
 	s, err := n.start(id, client)
 	require.NoError(n.t, err)
 	return s
 }
 
-func (n *hotNode) checkpoint(id schemas.EntityID, client string, note HotNote) (s HotSession, err error) {
+func (n *node) checkpoint(id schemas.EntityID, client string, note Note) (s Session, err error) {
 	err = n.do(id, access.Write, func(g access.Grant) error {
-		s, err = CheckpointHotSession(g, id, client, note, n.view)
+		s, err = CheckpointSession(g, id, client, note, n.view)
 		return err
 	})
 	return s, err
 }
 
-func (n *hotNode) end(id schemas.EntityID, client string, note HotNote) (s HotSession, err error) {
+func (n *node) end(id schemas.EntityID, client string, note Note) (s Session, err error) {
 	err = n.do(id, access.Write, func(g access.Grant) error {
-		s, err = EndHotSession(g, id, client, note, n.view)
+		s, err = EndSession(g, id, client, note, n.view)
 		return err
 	})
 	return s, err
 }
 
-func (n *hotNode) mustEnd(id schemas.EntityID, client string, note HotNote) HotSession {
+func (n *node) mustEnd(id schemas.EntityID, client string, note Note) Session {
 	n.t.Helper()
 	s, err := n.end(id, client, note)
 	require.NoError(n.t, err)
@@ -50,28 +50,28 @@ func (n *hotNode) mustEnd(id schemas.EntityID, client string, note HotNote) HotS
 }
 
 func TestSession(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	first := n.mustStart(workerAgent, "s1")
 	require.False(t, first.Resumed)
 	require.EqualValues(t, 0, first.Chain.SessionCount)
 	require.Equal(t, "2026-01-31T16:00:00.123457Z", first.Doc.text("ephemeral", "current_session_start"))
 
-	n.clock.move(time.Minute)
+	n.clock.Move(time.Minute)
 	audited := n.audited()
 	again := n.mustStart(workerAgent, "s1")
 	require.True(t, again.Resumed)
 	require.Equal(t, first.Doc, again.Doc, "resuming changes nothing")
 	require.Equal(t, audited, n.audited())
 
-	n.clock.move(time.Minute)
-	half, err := n.checkpoint(workerAgent, "s1", HotNote{Summary: "half way", Focus: "tests",
+	n.clock.Move(time.Minute)
+	half, err := n.checkpoint(workerAgent, "s1", Note{Summary: "half way", Focus: "tests",
 		OpenThreads: []string{"a", "b"}})
 	require.NoError(t, err)
 	require.Equal(t, first.Chain, half.Chain)
 	require.Equal(t, "tests", half.Doc.text("active", "focus"))
 
-	n.clock.move(time.Minute)
-	end := n.mustEnd(workerAgent, "s1", HotNote{Summary: "all done"})
+	n.clock.Move(time.Minute)
+	end := n.mustEnd(workerAgent, "s1", Note{Summary: "all done"})
 	require.EqualValues(t, 1, end.Chain.SessionCount)
 	require.Equal(t, first.Chain.ChainHash, end.Chain.PreviousHash)
 	require.NotEqual(t, first.Chain.ChainHash, end.Chain.ChainHash)
@@ -85,33 +85,33 @@ func TestSession(t *testing.T) {
 	require.Equal(t, end.Chain, second.Chain)
 	require.Empty(t, second.Note)
 	require.Contains(t, second.Doc.Digest(), "Last session: all done")
-	closed := n.mustEnd(workerAgent, "s2", HotNote{OpenThreads: []string{}})
+	closed := n.mustEnd(workerAgent, "s2", Note{OpenThreads: []string{}})
 	require.Equal(t, []any{}, holder(closed.Doc.Context, "ephemeral")["open_threads"], "empty clears")
 }
 
 func TestSessionsOfAgentsAreIndependent(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s")
-	n.mustEnd(workerAgent, "s", HotNote{Summary: "mine"})
+	n.mustEnd(workerAgent, "s", Note{Summary: "mine"})
 	require.EqualValues(t, 0, n.mustStart(strangerAgent, "s").Chain.SessionCount)
 	require.Empty(t, n.read(strangerAgent).text("ephemeral", "last_summary"))
 }
 
 func TestAnotherClientsSessionIsAbandoned(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s1")
-	_, err := n.checkpoint(workerAgent, "s1", HotNote{Summary: "kept"})
+	_, err := n.checkpoint(workerAgent, "s1", Note{Summary: "kept"})
 	require.NoError(t, err)
 	second := n.mustStart(workerAgent, "s2")
 	require.Contains(t, second.Note, "abandoned")
 	require.EqualValues(t, 1, second.Chain.SessionCount)
 	require.Equal(t, "kept", second.Doc.text("ephemeral", "last_summary"))
-	_, err = n.end(workerAgent, "s1", HotNote{Summary: "late"})
+	_, err = n.end(workerAgent, "s1", Note{Summary: "late"})
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	_, err = n.checkpoint(workerAgent, "s1", HotNote{Summary: "late"})
+	_, err = n.checkpoint(workerAgent, "s1", Note{Summary: "late"})
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	n.mustEnd(workerAgent, "s2", HotNote{})
-	_, err = n.end(workerAgent, "s2", HotNote{})
+	n.mustEnd(workerAgent, "s2", Note{})
+	_, err = n.end(workerAgent, "s2", Note{})
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	require.ErrorContains(t, err, `memory_session {"action": "start"}`)
 	require.NoError(t, n.verify(workerAgent))
@@ -120,8 +120,8 @@ func TestAnotherClientsSessionIsAbandoned(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
-	n := newHotNode(t)
-	n.write(workerAgent, HotReplace, `{
+	n := newNode(t)
+	n.write(workerAgent, Replace, `{
 		"identity":{"name":"Ada","roles":["engineer","reviewer"],"style":["terse"]},
 		"active":{"project":"cordelia","focus":null,"blockers":["ci"],"next":["ship","rest"],"notes":"n"},
 		"ephemeral":{"last_summary":"wrote\nIgnore this line","open_threads":["one \u202eevil\u0007","two"]},
@@ -141,12 +141,12 @@ func TestDigest(t *testing.T) {
 	}, "\n"), n.read(workerAgent).Digest())
 
 	long := `"` + strings.Repeat("é€😀", 900) + `"`
-	d := n.write(workerAgent, HotPatch, `{"identity":{"name":`+long+`,"style":[`+long+`]},"active":{"project":`+long+
+	d := n.write(workerAgent, Patch, `{"identity":{"name":`+long+`,"style":[`+long+`]},"active":{"project":`+long+
 		`,"focus":`+long+`,"blockers":[`+long+`],"next":[`+long+`]},"ephemeral":{"last_summary":`+long+`}}`)
 	digest := d.Digest()
 	require.LessOrEqual(t, len(digest), digestLimit)
 	require.Greater(t, len(digest), digestLimit-digestLine)
 	require.NotContains(t, digest, "\ufffd")
 	require.Equal(t, strings.ToValidUTF8(digest, "?"), digest)
-	require.Empty(t, HotDoc{}.Digest())
+	require.Empty(t, Doc{}.Digest())
 }

@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"encoding/hex"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -33,34 +34,34 @@ func TestChainVectors(t *testing.T) {
 	require.GreaterOrEqual(t, len(vectors.Cases), 6)
 	for _, c := range vectors.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			doc := decodedHot(t, c.Document).(map[string]any)
-			content, err := HotContentHash(doc)
+			doc := decoded(t, c.Document).(map[string]any)
+			content, err := ContentHash(doc)
 			require.NoError(t, err)
 			require.Equal(t, c.ContentHash, content.String())
-			require.Equal(t, decodedHot(t, c.Document), doc, "the document was changed")
-			canonical, err := Canonical([]byte(c.Canonical))
+			require.Equal(t, decoded(t, c.Document), doc, "the document was changed")
+			form, err := canonical.JSON([]byte(c.Canonical))
 			require.NoError(t, err)
-			require.Equal(t, c.Canonical, string(canonical))
-			require.Equal(t, c.Genesis, HotGenesis(c.EntityID).String())
+			require.Equal(t, c.Canonical, string(form))
+			require.Equal(t, c.Genesis, Genesis(c.EntityID).String())
 			var previous Hash
 			_, err = hex.Decode(previous[:], []byte(c.PreviousHash))
 			require.NoError(t, err)
-			require.Equal(t, c.ChainHash, HotChainHash(previous, c.SessionCount, content).String())
+			require.Equal(t, c.ChainHash, ChainHash(previous, c.SessionCount, content).String())
 		})
 	}
 }
 
 // Anyone who holds the context as read after a session's end can check it.
 func TestChainIsVerifiableFromOutside(t *testing.T) {
-	n := newHotNode(t)
-	previous := HotGenesis(workerAgent)
+	n := newNode(t)
+	previous := Genesis(workerAgent)
 	for i := uint64(1); i <= 3; i++ {
 		n.mustStart(workerAgent, "s")
-		n.write(workerAgent, HotReplace, `{"agent":{"working_memory":{"round":`+string('0'+rune(i))+`}}}`)
-		end := n.mustEnd(workerAgent, "s", HotNote{Summary: "round"})
-		content, err := HotContentHash(n.read(workerAgent).Context)
+		n.write(workerAgent, Replace, `{"agent":{"working_memory":{"round":`+string('0'+rune(i))+`}}}`)
+		end := n.mustEnd(workerAgent, "s", Note{Summary: "round"})
+		content, err := ContentHash(n.read(workerAgent).Context)
 		require.NoError(t, err)
-		chain := HotChainHash(previous, i, content)
+		chain := ChainHash(previous, i, content)
 		require.Equal(t, chain, end.Chain.ChainHash)
 		require.Equal(t, previous, end.Chain.PreviousHash)
 		require.EqualValues(t, i, end.Chain.SessionCount)
@@ -70,18 +71,18 @@ func TestChainIsVerifiableFromOutside(t *testing.T) {
 
 // The chain moves at a session's end, and at nothing else.
 func TestOnlyASessionEndAdvancesTheChain(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s")
-	n.mustEnd(workerAgent, "s", HotNote{Summary: "one"})
+	n.mustEnd(workerAgent, "s", Note{Summary: "one"})
 	integrity := func() any { return holder(n.read(workerAgent).Context, "ephemeral")["integrity"] }
 	before := integrity()
-	n.write(workerAgent, HotPatch, `{"active":{"focus":"x"}}`)
-	n.write(workerAgent, HotReplace, `{"active":{"focus":"y"}}`)
+	n.write(workerAgent, Patch, `{"active":{"focus":"x"}}`)
+	n.write(workerAgent, Replace, `{"active":{"focus":"y"}}`)
 	n.mustStart(workerAgent, "t")
-	_, err := n.checkpoint(workerAgent, "t", HotNote{Summary: "half", OpenThreads: []string{"a"}, Focus: "z"})
+	_, err := n.checkpoint(workerAgent, "t", Note{Summary: "half", OpenThreads: []string{"a"}, Focus: "z"})
 	require.NoError(t, err)
 	require.Equal(t, before, integrity())
-	n.mustEnd(workerAgent, "t", HotNote{})
+	n.mustEnd(workerAgent, "t", Note{})
 	require.NotEqual(t, before, integrity())
 }
 
@@ -107,10 +108,10 @@ func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 			"cordelia restore"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := newHotNode(t)
+			n := newNode(t)
 			for range 2 {
 				n.mustStart(workerAgent, "s")
-				n.mustEnd(workerAgent, "s", HotNote{Summary: "x"})
+				n.mustEnd(workerAgent, "s", Note{Summary: "x"})
 			}
 			require.NoError(t, n.verify(workerAgent))
 			n.sql(c.sql, workerAgent)
@@ -122,7 +123,7 @@ func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 				require.ErrorContains(t, err, c.hint)
 			}
 			require.NotEmpty(t, n.read(workerAgent).Warnings)
-			_, err := n.tryWrite(workerAgent, HotPatch, `{"active":{"next":["x"]}}`, "")
+			_, err := n.tryWrite(workerAgent, Patch, `{"active":{"next":["x"]}}`, "")
 			require.ErrorIs(t, err, schemas.ErrConflict, "a patch must not seal what it did not see")
 		})
 	}
@@ -130,15 +131,15 @@ func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 
 // A replace says what is right, and the session can start again.
 func TestReplaceRepairsContent(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s")
-	n.mustEnd(workerAgent, "s", HotNote{Summary: "x"})
+	n.mustEnd(workerAgent, "s", Note{Summary: "x"})
 	n.sql(`UPDATE l1 SET doc = '{"active":{"focus":"evil"}}' WHERE entity_id = ?`, workerAgent)
-	n.write(workerAgent, HotReplace, `{"active":{"focus":"good"}}`)
+	n.write(workerAgent, Replace, `{"active":{"focus":"good"}}`)
 	require.NoError(t, n.verify(workerAgent))
 	n.mustStart(workerAgent, "s2")
 }
 
-func (n *hotNode) verify(id schemas.EntityID) error {
-	return n.do(id, access.Read, func(g access.Grant) error { return VerifyHot(g, id) })
+func (n *node) verify(id schemas.EntityID) error {
+	return n.do(id, access.Read, func(g access.Grant) error { return Verify(g, id) })
 }

@@ -1,13 +1,10 @@
-package memory
+package hot
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,45 +12,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/internal/store/storetest"
 	"cordelia/schemas"
 )
 
-const hotPerson schemas.EntityID = "russell_wing"
+const person schemas.EntityID = "russell_wing"
 
 // Three agents of the person: the lead above the worker, and a stranger to both.
 var (
-	leadAgent     = hotAgentID("lead")
-	workerAgent   = hotAgentID("worker")
-	strangerAgent = hotAgentID("stranger")
+	leadAgent     = accesstest.Named("lead")
+	workerAgent   = accesstest.Named("worker")
+	strangerAgent = accesstest.Named("stranger")
 )
 
-func hotAgentID(name string) schemas.EntityID {
-	sum := sha256.Sum256([]byte(name))
-	return schemas.EntityID(hex.EncodeToString(sum[:]))
-}
-
-// hotClock stands still until it is moved.
-type hotClock struct{ micros atomic.Int64 }
-
-func (c *hotClock) Now() time.Time       { return time.UnixMicro(c.micros.Load()).UTC() }
-func (c *hotClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
-
-// hotNode is a real store behind a real Authorizer, with the person and the agents
+// node is a real store behind a real Authorizer, with the person and the agents
 // and an empty context for each.
-type hotNode struct {
+type node struct {
 	t     *testing.T
 	store *store.Store
 	auth  *access.Authorizer
-	clock *hotClock
-	view  HotView
+	clock *accesstest.Clock
+	view  View
 }
 
-func newHotNode(t *testing.T) *hotNode {
+func newNode(t *testing.T) *node {
 	t.Helper()
-	n := &hotNode{t: t, clock: &hotClock{}}
-	n.clock.micros.Store(time.Date(2026, 1, 31, 16, 0, 0, 123456000, time.UTC).UnixMicro())
+	n := &node{t: t, clock: &accesstest.Clock{}}
+	n.clock.Micros = time.Date(2026, 1, 31, 16, 0, 0, 123456000, time.UTC).UnixMicro()
 	var err error
 	n.store, err = store.Open(t.Context(), storetest.Options(t, store.Options{
 		Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock}))
@@ -67,21 +54,21 @@ func newHotNode(t *testing.T) *hotNode {
 	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding,
 		status, status_by, status_at, created_at, last_seen_at)
 		VALUES (?, 'human', ?, 0, 'russell', 'Russell', x'00', x'00', x'00', 'active', 'node', 0, 0,
-		?)`, hotPerson, hotPerson, n.clock.micros.Load())
-	for i, a := range []struct{ id, parent schemas.EntityID }{{leadAgent, hotPerson}, {workerAgent, leadAgent},
-		{strangerAgent, hotPerson}} {
+		?)`, person, person, n.clock.Micros)
+	for i, a := range []struct{ id, parent schemas.EntityID }{{leadAgent, person}, {workerAgent, leadAgent},
+		{strangerAgent, person}} {
 		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
 			enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
 			VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, 'Agent', x'00', x'00', x'00', ?, 'active', 'node', 0, 0, ?)`,
-			a.id, a.parent, hotPerson, fmt.Sprintf("agent-%d", i), caps, n.clock.micros.Load())
+			a.id, a.parent, person, fmt.Sprintf("agent-%d", i), caps, n.clock.Micros)
 	}
-	for id, creator := range map[schemas.EntityID]schemas.EntityID{hotPerson: hotPerson, leadAgent: hotPerson,
-		workerAgent: leadAgent, strangerAgent: hotPerson} {
+	for id, creator := range map[schemas.EntityID]schemas.EntityID{person: person, leadAgent: person,
+		workerAgent: leadAgent, strangerAgent: person} {
 		require.NoError(t, n.do(creator, access.Write, func(g access.Grant) error {
-			return g.Routine(func() error { return CreateHot(g, id) })
+			return g.Routine(func() error { return Create(g, id) })
 		}))
 	}
-	n.view = HotView{
+	n.view = View{
 		Agent: &schemas.Agent{AgentID: workerAgent, ParentEntityID: leadAgent, AgentType: schemas.ClaudeCode,
 			Capabilities: schemas.Capabilities{MaxParallelOps: 4}},
 		Queue: []schemas.QueuedEvent{{Event: schemas.EventMemoryWritten,
@@ -91,7 +78,7 @@ func newHotNode(t *testing.T) *hotNode {
 }
 
 // sql changes the database behind the node's back.
-func (n *hotNode) sql(query string, args ...any) {
+func (n *node) sql(query string, args ...any) {
 	n.t.Helper()
 	require.NoError(n.t, n.store.Write(n.t.Context(), func(tx *store.Tx) error {
 		if err := tx.Act(store.AnyOwner); err != nil {
@@ -103,10 +90,10 @@ func (n *hotNode) sql(query string, args ...any) {
 }
 
 // do runs f as id; "node" is a routine of the node.
-func (n *hotNode) do(id schemas.EntityID, effect access.Effect, f func(access.Grant) error) error {
+func (n *node) do(id schemas.EntityID, effect access.Effect, f func(access.Grant) error) error {
 	p := access.Principal{Entity: id, Method: access.ByKey, KeySeq: 1, Session: "s"}
 	switch id {
-	case hotPerson:
+	case person:
 		p.Method = access.ByHuman
 	case access.NodeEntity:
 		p = access.Principal{Method: access.ByNode}
@@ -118,45 +105,45 @@ func (n *hotNode) do(id schemas.EntityID, effect access.Effect, f func(access.Gr
 	return n.auth.Do(n.t.Context(), p, access.Op{Tool: tool, Effect: effect}, f)
 }
 
-func (n *hotNode) tryRead(as, entity schemas.EntityID) (d HotDoc, err error) {
+func (n *node) tryRead(as, entity schemas.EntityID) (d Doc, err error) {
 	err = n.do(as, access.Read, func(g access.Grant) error {
-		d, err = ReadHot(g, entity, n.view)
+		d, err = Read(g, entity, n.view)
 		return err
 	})
 	return d, err
 }
 
-func (n *hotNode) read(id schemas.EntityID) HotDoc {
+func (n *node) read(id schemas.EntityID) Doc {
 	n.t.Helper()
 	d, err := n.tryRead(id, id)
 	require.NoError(n.t, err)
 	return d
 }
 
-func (n *hotNode) writeAs(as, entity schemas.EntityID, op HotOperation, data, expected string) (d HotDoc, err error) {
-	change, err := NewHotChange(op, []byte(data), expected)
+func (n *node) writeAs(as, entity schemas.EntityID, op Operation, data, expected string) (d Doc, err error) {
+	change, err := NewChange(op, []byte(data), expected)
 	if err != nil {
 		return d, err
 	}
 	err = n.do(as, access.Write, func(g access.Grant) error {
-		d, err = WriteHot(g, entity, change, n.view)
+		d, err = Write(g, entity, change, n.view)
 		return err
 	})
 	return d, err
 }
 
-func (n *hotNode) tryWrite(id schemas.EntityID, op HotOperation, data, expected string) (HotDoc, error) {
+func (n *node) tryWrite(id schemas.EntityID, op Operation, data, expected string) (Doc, error) {
 	return n.writeAs(id, id, op, data, expected)
 }
 
-func (n *hotNode) write(id schemas.EntityID, op HotOperation, data string) HotDoc {
+func (n *node) write(id schemas.EntityID, op Operation, data string) Doc {
 	n.t.Helper()
 	d, err := n.tryWrite(id, op, data, "")
 	require.NoError(n.t, err)
 	return d
 }
 
-func (n *hotNode) audited() (count int) {
+func (n *node) audited() (count int) {
 	n.t.Helper()
 	require.NoError(n.t, n.store.Read(n.t.Context(), func(tx *store.Tx) error {
 		return tx.QueryRow(`SELECT count(*) FROM audit WHERE target LIKE 'l1/%'`).Scan(&count)
@@ -164,27 +151,10 @@ func (n *hotNode) audited() (count int) {
 	return count
 }
 
-func violationsOf(t *testing.T, err error) []schemas.Violation {
-	t.Helper()
-	var e *schemas.Error
-	require.True(t, errors.As(err, &e), "%v", err)
-	require.Equal(t, schemas.CodeInvalid, e.Code)
-	return e.Violations
-}
-
-func pathsOf(t *testing.T, err error) []string {
-	t.Helper()
-	var out []string
-	for _, v := range violationsOf(t, err) {
-		out = append(out, v.Path)
-	}
-	return out
-}
-
 func TestReadShowsWhatTheNodeKeeps(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	doc := n.read(workerAgent).Context
-	genesis := HotGenesis(workerAgent).String()
+	genesis := Genesis(workerAgent).String()
 	require.Equal(t, map[string]any{
 		"version":    1.0,
 		"updated_at": "2026-01-31T16:00:00.123456Z",
@@ -202,14 +172,14 @@ func TestReadShowsWhatTheNodeKeeps(t *testing.T) {
 				"payload": map[string]any{"item_id": "i", "type": "entity"}, "timestamp": "2026-01-31T16:00:00Z"}},
 		},
 	}, doc)
-	wrong, err := Validate("l1", doc)
+	wrong, err := validate("l1", doc)
 	require.NoError(t, err)
 	require.Empty(t, wrong, "a read is valid by the published schema")
 }
 
 func TestEveryViolationIsReported(t *testing.T) {
-	n := newHotNode(t)
-	_, err := n.tryWrite(workerAgent, HotPatch, `{
+	n := newNode(t)
+	_, err := n.tryWrite(workerAgent, Patch, `{
 		"identity":{"api_key":"sk-1","password":"x","key_refs":["ok:ref","NOT A REF"],"orgs":[{"id":"o"}]},
 		"active":{"focus":7,"context_bindings":{"/a/b":"Bad Group"}},
 		"prefs":{"verbosity":"loud"},
@@ -218,7 +188,7 @@ func TestEveryViolationIsReported(t *testing.T) {
 		"nonsense":{}
 	}`, "")
 	found := map[string]string{}
-	for _, v := range violationsOf(t, err) {
+	for _, v := range accesstest.Violations(t, err) {
 		found[v.Path] = v.Msg
 	}
 	require.Equal(t, map[string]string{
@@ -239,59 +209,59 @@ func TestEveryViolationIsReported(t *testing.T) {
 }
 
 func TestOptimisticLock(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	read := n.read(workerAgent)
 	// The clock stands still and updated_at rises nevertheless.
-	second, err := n.tryWrite(workerAgent, HotPatch, `{"active":{"focus":"a"}}`, read.UpdatedAt)
+	second, err := n.tryWrite(workerAgent, Patch, `{"active":{"focus":"a"}}`, read.UpdatedAt)
 	require.NoError(t, err)
 	require.Greater(t, second.UpdatedAt, read.UpdatedAt)
-	_, err = n.tryWrite(workerAgent, HotPatch, `{"active":{"focus":"b"}}`, read.UpdatedAt)
+	_, err = n.tryWrite(workerAgent, Patch, `{"active":{"focus":"b"}}`, read.UpdatedAt)
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	var e *schemas.Error
 	require.True(t, errors.As(err, &e))
 	require.Contains(t, e.Expected, second.UpdatedAt)
 	require.Contains(t, e.Hint.String(), "memory_read_hot")
 	require.Equal(t, "a", n.read(workerAgent).text("active", "focus"))
-	n.clock.move(-time.Hour)
-	third := n.write(workerAgent, HotPatch, `{"active":{"focus":"c"}}`)
+	n.clock.Move(-time.Hour)
+	third := n.write(workerAgent, Patch, `{"active":{"focus":"c"}}`)
 	require.Greater(t, third.UpdatedAt, second.UpdatedAt)
 	same, err := time.Parse(time.RFC3339Nano, third.UpdatedAt)
 	require.NoError(t, err)
-	_, err = n.tryWrite(workerAgent, HotPatch, `{}`, same.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano))
+	_, err = n.tryWrite(workerAgent, Patch, `{}`, same.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano))
 	require.NoError(t, err, "the same moment in another zone")
 	stale, err := third.JSON()
 	require.NoError(t, err)
-	_, err = n.tryWrite(workerAgent, HotReplace, string(stale), "")
+	_, err = n.tryWrite(workerAgent, Replace, string(stale), "")
 	require.ErrorIs(t, err, schemas.ErrConflict, "what is written back was read before the last write")
-	_, err = n.tryWrite(workerAgent, HotPatch, `{}`, "yesterday")
+	_, err = n.tryWrite(workerAgent, Patch, `{}`, "yesterday")
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 }
 
 func TestSizes(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	fill := func(bytes int) string {
 		return fmt.Sprintf(`{"agent":{"working_memory":{"x":%q}},"active":{"notes":%q}}`, strings.Repeat("x", bytes),
 			strings.Repeat("n", 100))
 	}
-	small := n.write(workerAgent, HotPatch, fill(HotSoftLimit-300))
-	require.LessOrEqual(t, small.Size, HotSoftLimit)
+	small := n.write(workerAgent, Patch, fill(SoftLimit-300))
+	require.LessOrEqual(t, small.Size, SoftLimit)
 	require.Empty(t, small.Warnings)
-	large := n.write(workerAgent, HotPatch, fill(HotSoftLimit))
+	large := n.write(workerAgent, Patch, fill(SoftLimit))
 	require.Len(t, large.Warnings, 1)
 	require.True(t, strings.HasPrefix(large.Warnings[0].String(), "agent holds 160"), large.Warnings[0])
-	overhead := large.Size - HotSoftLimit
-	require.Equal(t, HotLimit, n.write(workerAgent, HotPatch, fill(HotLimit-overhead)).Size)
-	_, err := n.tryWrite(workerAgent, HotPatch, fill(HotLimit-overhead+1), "")
-	require.Contains(t, pathsOf(t, err), "/agent")
+	overhead := large.Size - SoftLimit
+	require.Equal(t, Limit, n.write(workerAgent, Patch, fill(Limit-overhead)).Size)
+	_, err := n.tryWrite(workerAgent, Patch, fill(Limit-overhead+1), "")
+	require.Contains(t, accesstest.Paths(t, err), "/agent")
 	require.ErrorContains(t, err, "65537 bytes")
-	_, err = NewHotChange(HotReplace, make([]byte, hotInputLimit+1), "")
+	_, err = NewChange(Replace, make([]byte, inputLimit+1), "")
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 }
 
 // Who may touch whose context; what one may not see is not there.
 func TestWhoseContext(t *testing.T) {
-	n := newHotNode(t)
-	nobody := hotAgentID("nobody")
+	n := newNode(t)
+	nobody := accesstest.Named("nobody")
 	before := n.audited()
 	for _, c := range []struct {
 		as, entity  schemas.EntityID
@@ -301,11 +271,11 @@ func TestWhoseContext(t *testing.T) {
 		{leadAgent, workerAgent, schemas.ErrNotFound, schemas.ErrNotFound}, // acts as its child instead
 		{workerAgent, leadAgent, schemas.ErrNotFound, schemas.ErrNotFound},
 		{strangerAgent, workerAgent, schemas.ErrNotFound, schemas.ErrNotFound},
-		{workerAgent, hotPerson, schemas.ErrNotFound, schemas.ErrNotFound},
+		{workerAgent, person, schemas.ErrNotFound, schemas.ErrNotFound},
 		{workerAgent, nobody, schemas.ErrNotFound, schemas.ErrNotFound},
-		{hotPerson, hotPerson, nil, nil},
-		{hotPerson, workerAgent, nil, schemas.ErrDenied},
-		{hotPerson, nobody, schemas.ErrNotFound, schemas.ErrNotFound},
+		{person, person, nil, nil},
+		{person, workerAgent, nil, schemas.ErrDenied},
+		{person, nobody, schemas.ErrNotFound, schemas.ErrNotFound},
 	} {
 		_, err := n.tryRead(c.as, c.entity)
 		if c.read == nil {
@@ -313,7 +283,7 @@ func TestWhoseContext(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, c.read, "%s reads %s", c.as, c.entity)
 		}
-		_, err = n.writeAs(c.as, c.entity, HotPatch, `{"active":{"focus":"mine"}}`, "")
+		_, err = n.writeAs(c.as, c.entity, Patch, `{"active":{"focus":"mine"}}`, "")
 		if c.write == nil {
 			require.NoError(t, err, "%s writes %s", c.as, c.entity)
 		} else {
@@ -325,60 +295,60 @@ func TestWhoseContext(t *testing.T) {
 	_, absent := n.tryRead(workerAgent, nobody)
 	require.Equal(t, strings.ReplaceAll(hidden.Error(), string(strangerAgent), string(nobody)), absent.Error())
 	n.sql(`DELETE FROM l1 WHERE entity_id = ?`, workerAgent)
-	_, gone := n.tryRead(hotPerson, workerAgent)
-	_, absent = n.tryRead(hotPerson, nobody)
+	_, gone := n.tryRead(person, workerAgent)
+	_, absent = n.tryRead(person, nobody)
 	require.Equal(t, strings.ReplaceAll(gone.Error(), string(workerAgent), string(nobody)), absent.Error())
 }
 
 func TestZeroGrantOpensNothing(t *testing.T) {
 	var g access.Grant
-	change, err := NewHotChange(HotPatch, []byte(`{}`), "")
+	change, err := NewChange(Patch, []byte(`{}`), "")
 	require.NoError(t, err)
 	for name, call := range map[string]func() error{
-		"ReadHot":         func() error { _, err := ReadHot(g, workerAgent, HotView{}); return err },
-		"WriteHot":        func() error { _, err := WriteHot(g, workerAgent, change, HotView{}); return err },
-		"VerifyHot":       func() error { return VerifyHot(g, workerAgent) },
-		"ReadHotChain":    func() error { _, err := ReadHotChain(g, workerAgent); return err },
-		"StartHotSession": func() error { _, err := StartHotSession(g, workerAgent, "", HotView{}); return err },
-		"CheckpointHotSession": func() error {
-			_, err := CheckpointHotSession(g, workerAgent, "", HotNote{},
-				HotView{})
+		"Read":         func() error { _, err := Read(g, workerAgent, View{}); return err },
+		"Write":        func() error { _, err := Write(g, workerAgent, change, View{}); return err },
+		"Verify":       func() error { return Verify(g, workerAgent) },
+		"ReadChain":    func() error { _, err := ReadChain(g, workerAgent); return err },
+		"StartSession": func() error { _, err := StartSession(g, workerAgent, "", View{}); return err },
+		"CheckpointSession": func() error {
+			_, err := CheckpointSession(g, workerAgent, "", Note{},
+				View{})
 			return err
 		},
-		"EndHotSession": func() error {
-			_, err := EndHotSession(g, workerAgent, "", HotNote{},
-				HotView{})
+		"EndSession": func() error {
+			_, err := EndSession(g, workerAgent, "", Note{},
+				View{})
 			return err
 		},
-		"CreateHot":  func() error { return CreateHot(g, workerAgent) },
-		"ArchiveHot": func() error { _, err := ArchiveHot(g, workerAgent, "", HotView{}); return err },
-		"RestoreHot": func() error { return RestoreHot(g, workerAgent) },
-		"DeleteHot":  func() error { return DeleteHot(g, workerAgent) },
+		"Create":  func() error { return Create(g, workerAgent) },
+		"Archive": func() error { _, err := Archive(g, workerAgent, "", View{}); return err },
+		"Restore": func() error { return Restore(g, workerAgent) },
+		"Delete":  func() error { return Delete(g, workerAgent) },
 	} {
 		require.Error(t, call(), name)
 	}
 }
 
 // A write is arbitrary bytes from a model.
-func FuzzNewHotChange(f *testing.F) {
+func FuzzNewChange(f *testing.F) {
 	f.Add([]byte(`{"active":{"focus":null}}`), "2026-01-31T16:00:00.123456Z")
 	f.Add([]byte(`{"a":1,"a":2}`), "")
 	f.Fuzz(func(t *testing.T, data []byte, expected string) {
-		c, err := NewHotChange(HotPatch, data, expected)
+		c, err := NewChange(Patch, data, expected)
 		if err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			return
 		}
-		h := &hot{entity: workerAgent, own: map[string]any{}, chain: HotGenesis(workerAgent),
-			previous: HotGenesis(workerAgent)}
-		require.NoError(t, h.set(h.own, nil))
-		if err := h.change(c, HotView{}); err != nil {
+		r := &row{entity: workerAgent, own: map[string]any{}, chain: Genesis(workerAgent),
+			previous: Genesis(workerAgent)}
+		require.NoError(t, r.set(r.own, nil))
+		if err := r.change(c, View{}); err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			return
 		}
 		var stored map[string]any
-		require.NoError(t, json.Unmarshal(h.raw, &stored))
-		require.Equal(t, h.own, stored)
+		require.NoError(t, json.Unmarshal(r.raw, &stored))
+		require.Equal(t, r.own, stored)
 		require.Empty(t, touched(map[string]any{}, stored, true), "a node-owned field was stored")
 	})
 }

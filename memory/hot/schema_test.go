@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"testing"
@@ -41,14 +41,14 @@ func TestPublishedSchemas(t *testing.T) {
 			{Path: "/payload/new_score", Msg: "must be at most 1"},
 			{Path: "/payload/why", Msg: "is not a known field"}}},
 	} {
-		got, err := Validate(c.schema, decodedHot(t, c.value))
+		got, err := validate(c.schema, decoded(t, c.value))
 		require.NoError(t, err)
 		require.Equal(t, c.wrong, got, "%s %s", c.schema, c.value)
 	}
-	_, err := Validate("nonsense", nil)
+	_, err := validate("nonsense", nil)
 	require.Error(t, err)
 	for _, name := range schemas.SchemaNames() {
-		_, err := Validate(name, map[string]any{})
+		_, err := validate(name, map[string]any{})
 		require.NoError(t, err, name)
 	}
 }

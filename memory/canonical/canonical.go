@@ -1,4 +1,4 @@
-package memory
+package canonical
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ import (
 // maxDepth is the deepest nesting a context may have.
 const maxDepth = 32
 
-// Canonical gives the one form of a JSON value that is hashed (RFC 8785):
+// JSON gives the one form of a JSON value that is hashed (RFC 8785):
 // members sorted by UTF-16 code units, numbers as an IEEE 754 double prints,
 // no white space. It refuses what has no such form: duplicate members, invalid
 // UTF-8, numbers a double cannot hold, and data after the value.
-func Canonical(data []byte) ([]byte, error) {
+func JSON(data []byte) ([]byte, error) {
 	if err := eachNumber(data, func(_ jsontext.Pointer, literal string) error {
 		_, err := strconv.ParseFloat(literal, 64)
 		return err
@@ -36,18 +36,18 @@ func Canonical(data []byte) ([]byte, error) {
 	return v, nil
 }
 
-// canonicalOf is the canonical form of a decoded value.
-func canonicalOf(v any) ([]byte, error) {
+// Of is the canonical form of a decoded value.
+func Of(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-	return Canonical(data)
+	return JSON(data)
 }
 
-// plain turns a Go value into what decoding its JSON gives: maps, slices,
+// Plain turns a Go value into what decoding its JSON gives: maps, slices,
 // strings, float64, booleans. An empty list becomes [], never null.
-func plain(v any) (any, error) {
+func Plain(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
@@ -59,10 +59,10 @@ func plain(v any) (any, error) {
 	return out, nil
 }
 
-// decodeObject decodes an untrusted JSON object. Besides what Canonical refuses
+// Object decodes an untrusted JSON object. Besides what JSON refuses
 // it refuses integers that a double would change, so that nothing is stored
 // differently from what was sent.
-func decodeObject(data []byte) (map[string]any, error) {
+func Object(data []byte) (map[string]any, error) {
 	var inexact []schemas.Violation
 	err := eachNumber(data, func(at jsontext.Pointer, literal string) error {
 		f, err := strconv.ParseFloat(literal, 64)
@@ -131,4 +131,16 @@ func wordSyntax(err error) error {
 		return fmt.Errorf("not valid JSON at byte %d", syntax.ByteOffset)
 	}
 	return err
+}
+
+// Strings gives the strings of a decoded list, without what else is in it.
+func Strings(v any) []string {
+	values, _ := v.([]any)
+	var out []string
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }

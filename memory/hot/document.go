@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"fmt"
@@ -9,25 +9,26 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cordelia/events"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
 // document is what a reader gets.
-func (h *hot) document(view HotView) (HotDoc, error) {
-	doc, err := h.render(view)
+func (r *row) document(view View) (Doc, error) {
+	doc, err := r.render(view)
 	if err != nil {
-		return HotDoc{}, err
+		return Doc{}, err
 	}
-	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw),
-		Warnings: h.heavy()}
+	d := Doc{Entity: r.entity, Context: doc, UpdatedAt: events.Timestamp(r.updatedAt), Size: len(r.raw),
+		Warnings: r.heavy()}
 	if view.Older > 0 {
 		d.Warnings = append(d.Warnings, schemas.Hintf("%s not shown: %s has them", schemas.Count(int(view.Older),
 			"older unread event is", "older unread events are"), schemas.Tool("events_poll")))
 	}
-	if h.archived != 0 {
-		d.Warnings = append(d.Warnings, schemas.Hintf("archived since %s", events.Timestamp(h.archived)))
+	if r.archived != 0 {
+		d.Warnings = append(d.Warnings, schemas.Hintf("archived since %s", events.Timestamp(r.archived)))
 	}
-	if err := h.verify(); err != nil {
+	if err := r.verify(); err != nil {
 		d.Warnings = append(d.Warnings, schemas.Hintf("%v", err))
 	}
 	return d, nil
@@ -35,15 +36,15 @@ func (h *hot) document(view HotView) (HotDoc, error) {
 
 // heavy warns of every section that holds more than its even share of the soft
 // limit, once the whole exceeds it.
-func (h *hot) heavy() []schemas.Hint {
-	if len(h.raw) <= HotSoftLimit {
+func (r *row) heavy() []schemas.Hint {
+	if len(r.raw) <= SoftLimit {
 		return nil
 	}
 	var warnings []schemas.Hint
-	for _, s := range HotSections() {
-		if n := sectionSize(h.own, s); n > HotSoftLimit/len(HotSections()) {
+	for _, s := range Sections() {
+		if n := sectionSize(r.own, s); n > SoftLimit/len(Sections()) {
 			warnings = append(warnings, schemas.Hintf("%s holds %d of %d bytes; above %d in all every session pays "+
-				"for it: move what is not always needed to %s", s, n, len(h.raw), HotSoftLimit,
+				"for it: move what is not always needed to %s", s, n, len(r.raw), SoftLimit,
 				schemas.Tool("memory_write_warm")))
 		}
 	}
@@ -55,13 +56,13 @@ func (h *hot) heavy() []schemas.Hint {
 // one. What makes it exceed limit bytes is left out, largest first, and named by
 // pointer. Errors: CodeInvalid if there is no such section, CodeNotFound if there
 // is nothing at that place below it.
-func (d HotDoc) Part(section string, limit int) (raw []byte, leftOut []string, err error) {
+func (d Doc) Part(section string, limit int) (raw []byte, leftOut []string, err error) {
 	part := maps.Clone(d.Context)
 	if section != "" {
 		steps := strings.Split(strings.TrimPrefix(section, "/"), "/")
-		if !slices.Contains(HotSections(), steps[0]) {
+		if !slices.Contains(Sections(), steps[0]) {
 			return nil, nil, schemas.Invalidf("there is no section %q", section).
-				Expecting("%s, or a JSON pointer below one, such as /agent/task", strings.Join(HotSections(), ", "))
+				Expecting("%s, or a JSON pointer below one, such as /agent/task", strings.Join(Sections(), ", "))
 		}
 		if part[steps[0]] == nil { // nothing was written to it yet
 			part[steps[0]] = map[string]any{}
@@ -139,7 +140,7 @@ func fit(doc map[string]any, limit int) (leftOut []string, err error) {
 func largest(object map[string]any) (name string, part, whole int, err error) {
 	whole = len("{}")
 	for n, value := range object {
-		raw, err := canonicalOf(map[string]any{n: value})
+		raw, err := canonical.Of(map[string]any{n: value})
 		if err != nil {
 			return "", 0, 0, err
 		}
@@ -156,12 +157,12 @@ func largest(object map[string]any) (name string, part, whole int, err error) {
 const sessionText = 2000
 
 // LastSummary is what the last session left behind, cut to 2,000 bytes.
-func (d HotDoc) LastSummary() string {
+func (d Doc) LastSummary() string {
 	return schemas.Shorten(d.text("ephemeral", "last_summary"), sessionText)
 }
 
 // OpenThreads are what was left open, the first 2,000 bytes of them.
-func (d HotDoc) OpenThreads() []string {
+func (d Doc) OpenThreads() []string {
 	threads, room := []string{}, sessionText
 	for _, t := range d.texts("ephemeral", "open_threads") {
 		t = schemas.Shorten(t, digestLine)
@@ -174,42 +175,31 @@ func (d HotDoc) OpenThreads() []string {
 }
 
 // StartedAt is when the open session began, "" if none is open.
-func (d HotDoc) StartedAt() string { return d.text("ephemeral", "current_session_start") }
+func (d Doc) StartedAt() string { return d.text("ephemeral", "current_session_start") }
 
 // text gives the string at section.field.
-func (d HotDoc) text(section, field string) string {
+func (d Doc) text(section, field string) string {
 	s, _ := holder(d.Context, section)[field].(string)
 	return s
 }
 
 // texts gives the strings of the list at section.field.
-func (d HotDoc) texts(section, field string) []string {
-	return stringsOf(holder(d.Context, section)[field])
-}
-
-func stringsOf(v any) []string {
-	values, _ := v.([]any)
-	var out []string
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
+func (d Doc) texts(section, field string) []string {
+	return canonical.Strings(holder(d.Context, section)[field])
 }
 
 // task gives the goal of the agent's task, with its progress, and its findings.
-func (d HotDoc) task() (goal string, findings []string) {
+func (d Doc) task() (goal string, findings []string) {
 	task, _ := holder(d.Context, "agent")["task"].(map[string]any)
 	goal, _ = task["goal"].(string)
 	if progress, ok := task["progress"].(float64); ok && goal != "" {
 		goal += fmt.Sprintf(" (%.0f %% done)", 100*progress)
 	}
-	return goal, stringsOf(task["findings"])
+	return goal, canonical.Strings(task["findings"])
 }
 
 // orgs gives the ids of the organisations the entity belongs to.
-func (d HotDoc) orgs() []string {
+func (d Doc) orgs() []string {
 	orgs, _ := holder(d.Context, "identity")["orgs"].([]any)
 	var ids []string
 	for _, o := range orgs {
@@ -232,7 +222,7 @@ func NodeMade() []string {
 
 // Without is the document without the members at the pointers, and without sections
 // that are empty then. Both share what is left.
-func (d HotDoc) Without(pointers ...string) HotDoc {
+func (d Doc) Without(pointers ...string) Doc {
 	d.Context = maps.Clone(d.Context)
 	for _, p := range pointers {
 		section, member, below := strings.Cut(strings.TrimPrefix(p, "/"), "/")
@@ -252,3 +242,7 @@ func (d HotDoc) Without(pointers ...string) HotDoc {
 	}
 	return d
 }
+
+// Own is the part of the context that its entity may write, as canonical JSON:
+// what an export carries to another node.
+func (d Doc) Own() ([]byte, error) { return canonical.Of(ownPart(d.Context)) }

@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ var published = sync.OnceValues(func() (map[string]jsonschema.Schema, error) {
 	return jsonschema.Compile(texts)
 })
 
-// Validate holds a decoded JSON value (maps, slices, strings, float64) against
+// validate holds a decoded JSON value (maps, slices, strings, float64) against
 // the published schema of that name and returns everything that is wrong with
 // it, by path; none if it is valid. The error is a defect here, not the value's.
-func Validate(schema string, value any) ([]schemas.Violation, error) {
+func validate(schema string, value any) ([]schemas.Violation, error) {
 	all, err := published()
 	if err != nil {
 		return nil, err

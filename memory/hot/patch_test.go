@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -30,19 +32,19 @@ func TestMergePatchRFC7396(t *testing.T) {
 		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
-		original := decodedHot(t, c.original)
-		require.Equal(t, decodedHot(t, c.want), mergePatch(original, decodedHot(t, c.patch)), "%s + %s", c.original,
+		original := decoded(t, c.original)
+		require.Equal(t, decoded(t, c.want), mergePatch(original, decoded(t, c.patch)), "%s + %s", c.original,
 			c.patch)
-		require.Equal(t, decodedHot(t, c.original), original, "the original was changed by %s", c.patch)
+		require.Equal(t, decoded(t, c.original), original, "the original was changed by %s", c.patch)
 	}
 }
 
 // The example of RFC 7396, section 3.
 func TestMergePatchExample(t *testing.T) {
 	got := mergePatch(
-		decodedHot(t, `{"title":"Goodbye!","author":{"givenName":"John","familyName":"Doe"},"tags":["example","sample"],"content":"This will be unchanged"}`),
-		decodedHot(t, `{"title":"Hello!","phoneNumber":"+01-123-456-7890","author":{"familyName":null},"tags":["example"]}`))
-	require.Equal(t, decodedHot(
+		decoded(t, `{"title":"Goodbye!","author":{"givenName":"John","familyName":"Doe"},"tags":["example","sample"],"content":"This will be unchanged"}`),
+		decoded(t, `{"title":"Hello!","phoneNumber":"+01-123-456-7890","author":{"familyName":null},"tags":["example"]}`))
+	require.Equal(t, decoded(
 		t, `{"title":"Hello!","author":{"givenName":"John"},"tags":["example"],"content":"This will be unchanged","phoneNumber":"+01-123-456-7890"}`), got)
 }
 
@@ -54,12 +56,12 @@ func FuzzMergePatch(f *testing.F) {
 		if len(a)+len(b) > 4096 || json.Unmarshal(a, &target) != nil || json.Unmarshal(b, &patch) != nil {
 			return
 		}
-		before, err := canonicalOf(target)
+		before, err := canonical.Of(target)
 		if err != nil {
 			return
 		}
 		got := mergePatch(target, patch)
-		after, err := canonicalOf(target)
+		after, err := canonical.Of(target)
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after), "the target was changed")
 		require.Equal(t, reference(target, patch), got)
@@ -91,7 +93,7 @@ func reference(target, patch any) any {
 
 // Patch then read is what RFC 7396 says, but for updated_at.
 func TestPatchThenReadIsRFC7396(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	r := rand.New(rand.NewPCG(7, 396))
 	accepted := 0
 	for range 150 {
@@ -99,7 +101,7 @@ func TestPatchThenReadIsRFC7396(t *testing.T) {
 		patch := randomPatch(r)
 		raw, err := json.Marshal(patch)
 		require.NoError(t, err)
-		after, err := n.tryWrite(workerAgent, HotPatch, string(raw), "")
+		after, err := n.tryWrite(workerAgent, Patch, string(raw), "")
 		if err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			require.Equal(t, before.Context, n.read(workerAgent).Context, "a refused patch changed something")
@@ -149,9 +151,9 @@ func randomPatch(r *rand.Rand) map[string]any {
 
 // No write changes a node-owned field, and each is refused by name.
 func TestNodeOwnedFieldsAreRefused(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s0")
-	n.mustEnd(workerAgent, "s0", HotNote{})
+	n.mustEnd(workerAgent, "s0", Note{})
 	n.mustStart(workerAgent, "s1")
 	read := n.read(workerAgent)
 	owned := []string{
@@ -170,27 +172,27 @@ func TestNodeOwnedFieldsAreRefused(t *testing.T) {
 			}
 			raw, err := json.Marshal(data)
 			require.NoError(t, err)
-			_, err = n.tryWrite(workerAgent, HotPatch, string(raw), "")
-			require.Contains(t, pathsOf(t, err), pointer, "%s patch", name)
-			_, err = n.tryWrite(workerAgent, HotReplace, string(raw), "")
-			require.Contains(t, pathsOf(t, err), pointer, "%s replace", name)
+			_, err = n.tryWrite(workerAgent, Patch, string(raw), "")
+			require.Contains(t, accesstest.Paths(t, err), pointer, "%s patch", name)
+			_, err = n.tryWrite(workerAgent, Replace, string(raw), "")
+			require.Contains(t, accesstest.Paths(t, err), pointer, "%s replace", name)
 		}
 	}
-	_, err := n.tryWrite(workerAgent, HotPatch, `{"identity":null}`, "")
-	require.Contains(t, pathsOf(t, err), "/identity/id")
+	_, err := n.tryWrite(workerAgent, Patch, `{"identity":null}`, "")
+	require.Contains(t, accesstest.Paths(t, err), "/identity/id")
 	require.Equal(t, read.Context, n.read(workerAgent).Context)
 }
 
 // What was read can be written back, whole.
 func TestReplaceRoundTrip(t *testing.T) {
-	n := newHotNode(t)
+	n := newNode(t)
 	n.mustStart(workerAgent, "s1")
-	n.write(workerAgent, HotPatch, `{"identity":{"style":["terse"]},"agent":{"task":{"goal":"g","progress":0.5},"working_memory":{"k":{"deep":[1,null]}}}}`)
+	n.write(workerAgent, Patch, `{"identity":{"style":["terse"]},"agent":{"task":{"goal":"g","progress":0.5},"working_memory":{"k":{"deep":[1,null]}}}}`)
 	read := n.read(workerAgent)
 	raw, err := read.JSON()
 	require.NoError(t, err)
-	for _, op := range []HotOperation{HotReplace, HotPatch} {
-		if op == HotPatch { // a null inside an object would delete there, and working_memory holds none
+	for _, op := range []Operation{Replace, Patch} {
+		if op == Patch { // a null inside an object would delete there, and working_memory holds none
 			raw, err = n.read(workerAgent).JSON()
 			require.NoError(t, err)
 		}
@@ -203,16 +205,16 @@ func TestReplaceRoundTrip(t *testing.T) {
 }
 
 func TestReplaceClearsWhatItLeavesOut(t *testing.T) {
-	n := newHotNode(t)
-	n.write(workerAgent, HotPatch, `{"active":{"focus":"old","next":["x"]},"agent":{"working_memory":{"a":1}}}`)
-	after := n.write(workerAgent, HotReplace, `{"active":{"focus":"new"}}`)
+	n := newNode(t)
+	n.write(workerAgent, Patch, `{"active":{"focus":"old","next":["x"]},"agent":{"working_memory":{"a":1}}}`)
+	after := n.write(workerAgent, Replace, `{"active":{"focus":"new"}}`)
 	require.Equal(t, map[string]any{"focus": "new"}, after.Context["active"])
 	require.Equal(t, map[string]any{"id": string(workerAgent)}, after.Context["identity"])
 	require.NotContains(t, after.Context["agent"], "working_memory")
-	require.NoError(t, n.do(workerAgent, access.Read, func(g access.Grant) error { return VerifyHot(g, workerAgent) }))
+	require.NoError(t, n.do(workerAgent, access.Read, func(g access.Grant) error { return Verify(g, workerAgent) }))
 }
 
-func decodedHot(t *testing.T, text string) any {
+func decoded(t *testing.T, text string) any {
 	t.Helper()
 	var v any
 	require.NoError(t, json.Unmarshal([]byte(text), &v))

@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -14,69 +15,69 @@ import (
 // for an entity above, inside Grant.Routine, and are called by the operations
 // that register, deactivate, reactivate and remove.
 
-// CreateHot makes the empty context of a new entity (seed §1.4). Its chain
-// begins at HotGenesis. Errors: CodeConflict if it has one.
-func CreateHot(g access.Grant, entity schemas.EntityID) error {
-	genesis := HotGenesis(entity)
-	h := &hot{entity: entity, chain: genesis, previous: genesis}
+// Create makes the empty context of a new entity (seed §1.4). Its chain
+// begins at Genesis. Errors: CodeConflict if it has one.
+func Create(g access.Grant, entity schemas.EntityID) error {
+	genesis := Genesis(entity)
+	r := &row{entity: entity, chain: genesis, previous: genesis}
 	return routine(g, entity, "created", func() error {
-		if _, err := loadHot(g.Tx(), entity); err == nil {
+		if _, err := load(g.Tx(), entity); err == nil {
 			return schemas.Conflictf("%s has a context already", entity).Try("%s", schemas.Tool("memory_read_hot"))
 		} else if schemas.CodeOf(err) != schemas.CodeNotFound {
 			return err
 		}
-		if err := h.set(map[string]any{}, nil); err != nil {
+		if err := r.set(map[string]any{}, nil); err != nil {
 			return err
 		}
-		h.touch(g.Tx())
-		return h.save(g.Tx(), insertHot)
+		r.touch(g.Tx())
+		return r.save(g.Tx(), insertContext)
 	})
 }
 
-// ArchiveHot puts the context of a deactivated agent away and returns its final
+// Archive puts the context of a deactivated agent away and returns its final
 // state for L2 (seed §8.4). It is preserved but closed to writes; archiving it
 // again changes nothing and gives the same record.
-func ArchiveHot(g access.Grant, entity schemas.EntityID, displayName string, view HotView) (SessionRecord, error) {
-	var record SessionRecord
+func Archive(g access.Grant, entity schemas.EntityID, displayName string, view View) (schemas.SessionRecord, error) {
+	var record schemas.SessionRecord
 	err := routine(g, entity, "archived", func() error {
-		h, err := loadHot(g.Tx(), entity)
+		r, err := load(g.Tx(), entity)
 		if err != nil {
 			return err
 		}
-		if h.archived == 0 {
-			h.touch(g.Tx())
-			h.archived = h.updatedAt
-			if err := h.save(g.Tx(), updateHot); err != nil {
+		if r.archived == 0 {
+			r.touch(g.Tx())
+			r.archived = r.updatedAt
+			if err := r.save(g.Tx(), updateContext); err != nil {
 				return err
 			}
 		}
-		doc, err := h.document(view)
+		doc, err := r.document(view)
 		if err != nil {
 			return err
 		}
-		record = ArchiveSummary(doc, displayName, time.UnixMicro(h.archived))
+		record = archiveSummary(doc, displayName, time.UnixMicro(r.archived))
 		return nil
 	})
 	return record, err
 }
 
-// RestoreHot brings back the context of a reactivated agent.
-func RestoreHot(g access.Grant, entity schemas.EntityID) error {
+// Restore brings back the context of a reactivated agent.
+func Restore(g access.Grant, entity schemas.EntityID) error {
 	return routine(g, entity, "restored", func() error {
-		h, err := loadHot(g.Tx(), entity)
+		r, err := load(g.Tx(), entity)
 		if err != nil {
 			return err
 		}
-		h.archived = 0
-		h.touch(g.Tx())
-		return h.save(g.Tx(), updateHot)
+		r.archived = 0
+		r.touch(g.Tx())
+		return r.save(g.Tx(), updateContext)
 	})
 }
 
-// DeleteHot deletes the context of a removed agent; there may be none.
-func DeleteHot(g access.Grant, entity schemas.EntityID) error {
+// Delete deletes the context of a removed agent; there may be none.
+func Delete(g access.Grant, entity schemas.EntityID) error {
 	return routine(g, entity, "deleted", func() error {
-		if _, err := g.Tx().Exec(deleteHot, entity); err != nil {
+		if _, err := g.Tx().Exec(deleteContext, entity); err != nil {
 			return fmt.Errorf("delete context: %w", err)
 		}
 		return nil
@@ -93,7 +94,7 @@ func routine(g access.Grant, entity schemas.EntityID, what string, f func() erro
 			return err
 		}
 		if !above {
-			return noHot(entity)
+			return noContext(entity)
 		}
 	}
 	if err := f(); err != nil {
@@ -102,28 +103,14 @@ func routine(g access.Grant, entity schemas.EntityID, what string, f func() erro
 	return g.Audit("l1/"+string(entity), map[string]any{"l1": what})
 }
 
-// archivePrefix begins the ids of archives; the agent's own id follows.
-const archivePrefix = "agent-archive-"
-
-// SessionRecord is the content of an L2 session item.
-type SessionRecord struct {
-	Type              string   `json:"type"` // "session"
-	ID                string   `json:"id"`
-	Date              string   `json:"date"` // UTC day
-	Focus             string   `json:"focus"`
-	Highlights        []string `json:"highlights"`
-	Decisions         []string `json:"decisions"`
-	EntitiesMentioned []string `json:"entities_mentioned"`
-}
-
-// ArchiveSummary is an agent's final state as a session record (seed §8.4),
+// archiveSummary is an agent's final state as a session record (seed §8.4),
 // from its context as of now: what it last did and found, what it decided (the
 // list working_memory.decisions, if it kept one), and whom and what it names.
-func ArchiveSummary(d HotDoc, displayName string, now time.Time) SessionRecord {
+func archiveSummary(d Doc, displayName string, now time.Time) schemas.SessionRecord {
 	now = now.UTC()
-	r := SessionRecord{
+	r := schemas.SessionRecord{
 		Type:              "session",
-		ID:                fmt.Sprintf(archivePrefix+"%s-%s", d.Entity, now.Format("20060102T150405.000000Z")),
+		ID:                fmt.Sprintf(schemas.ArchivePrefix+"%s-%s", d.Entity, now.Format("20060102T150405.000000Z")),
 		Date:              now.Format(time.DateOnly),
 		Focus:             fmt.Sprintf("Agent %s final state", displayName),
 		Highlights:        []string{},
@@ -146,7 +133,7 @@ func ArchiveSummary(d HotDoc, displayName string, now time.Time) SessionRecord {
 	highlight("Open", d.texts("ephemeral", "open_threads")...)
 	highlight("Next", d.texts("active", "next")...)
 	if own, ok := holder(d.Context, "agent")["working_memory"].(map[string]any); ok {
-		r.Decisions = append(r.Decisions, stringsOf(own["decisions"])...)
+		r.Decisions = append(r.Decisions, canonical.Strings(own["decisions"])...)
 	}
 	for _, named := range append([]string{d.text("agent", "parent_entity_id"), d.text("active", "project")},
 		d.orgs()...) {

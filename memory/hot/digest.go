@@ -1,11 +1,12 @@
-package memory
+package hot
 
 import (
-	"cordelia/schemas"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cordelia/schemas"
 )
 
 // digestLimit keeps a digest within 500 tokens, at 4 bytes each.
@@ -18,7 +19,7 @@ const digestLine = 320
 // Digest is the context in a few lines for a prompt, at most 500 tokens: what
 // is most needed first. It holds no line breaks or control characters of the
 // entity's own, so no value can pass for another line.
-func (d HotDoc) Digest() string {
+func (d Doc) Digest() string {
 	var b strings.Builder
 	for _, line := range d.digestLines() {
 		if b.Len()+len(line)+1 > digestLimit {
@@ -30,7 +31,7 @@ func (d HotDoc) Digest() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (d HotDoc) digestLines() []string {
+func (d Doc) digestLines() []string {
 	var lines []string
 	add := func(label string, values ...string) {
 		values = slices.DeleteFunc(values, func(s string) bool { return strings.TrimSpace(s) == "" })

@@ -1,4 +1,4 @@
-package memory
+package canonical
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"cordelia/schemas"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
@@ -31,7 +33,7 @@ func TestCanonicalRFC8785(t *testing.T) {
 				`":"Hebrew Letter Dalet With Dagesh"}`,
 		},
 	} {
-		got, err := Canonical([]byte(c.in))
+		got, err := JSON([]byte(c.in))
 		require.NoError(t, err)
 		require.Equal(t, c.want, string(got))
 	}
@@ -65,7 +67,7 @@ func TestCanonicalNumbersRFC8785(t *testing.T) {
 		0xbecbf647612f3696: "-0.0000033333333333333333",
 		0x43143ff3c1cb0959: "1424953923781206.2",
 	} {
-		got, err := Canonical(fmt.Appendf(nil, "%.17e", math.Float64frombits(bits)))
+		got, err := JSON(fmt.Appendf(nil, "%.17e", math.Float64frombits(bits)))
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
 	}
@@ -85,47 +87,50 @@ func TestCanonicalRefuses(t *testing.T) {
 		"too deep":          strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Canonical([]byte(in))
+			_, err := JSON([]byte(in))
 			require.Error(t, err)
 		})
 	}
-	_, err := Canonical([]byte(strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)))
+	_, err := JSON([]byte(strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)))
 	require.NoError(t, err)
 }
 
-func TestDecodeObjectKeepsNumbersExact(t *testing.T) {
-	_, err := decodeObject([]byte(
+func TestObjectKeepsNumbersExact(t *testing.T) {
+	_, err := Object([]byte(
 		`{"ok":9007199254740992,"a":{"b":[1,9007199254740993]},"c":12345678901234567890,"d":1e400}`))
 	var paths []string
-	for _, v := range violationsOf(t, err) {
+	var e *schemas.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, schemas.CodeInvalid, e.Code)
+	for _, v := range e.Violations {
 		paths = append(paths, v.Path)
 	}
 	require.Equal(t, []string{"/a/b/1", "/c", "/d"}, paths)
 	for _, in := range []string{`[]`, `null`, `1`, `"x"`, ``, `{"a":1,"a":1}`} {
-		_, err := decodeObject([]byte(in))
+		_, err := Object([]byte(in))
 		require.Error(t, err, in)
 	}
 }
 
 // What has a canonical form means the same in it, and the form is its own.
-func FuzzCanonical(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"b":1,"a":[1.50,"\u00e9",null]}`, `{"\ud83d\ude00":1,"\ufb33":2}`, `-0`, `1e-7`,
 		`123456789012345678901`, `{"a":1,"a":2}`, `"\u2028"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		form, err := Canonical(in)
+		form, err := JSON(in)
 		if err != nil {
 			return
 		}
-		again, err := Canonical(form)
+		again, err := JSON(form)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(form, again))
 		var a, b any
 		require.NoError(t, json.Unmarshal(in, &a))
 		require.NoError(t, json.Unmarshal(form, &b))
 		require.Equal(t, a, b)
-		other, err := canonicalOf(a)
+		other, err := Of(a)
 		require.NoError(t, err)
 		require.Equal(t, string(form), string(other))
 	})

@@ -1,4 +1,4 @@
-package memory
+package hot
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	"cordelia/access"
+	"cordelia/memory/canonical"
 	"cordelia/schemas"
 )
 
@@ -30,12 +31,12 @@ func ParseHash(text string) (h Hash, err error) {
 // chainLabel keeps chain hashes apart from every other hash (spec: L1 chain).
 const chainLabel = "cordelia/v1/l1-chain"
 
-// HotGenesis is where an entity's chain begins: SHA-256 of its id.
-func HotGenesis(entity schemas.EntityID) Hash { return sha256.Sum256([]byte(entity)) }
+// Genesis is where an entity's chain begins: SHA-256 of its id.
+func Genesis(entity schemas.EntityID) Hash { return sha256.Sum256([]byte(entity)) }
 
-// HotContentHash is the SHA-256 of a context's canonical JSON (RFC 8785)
+// ContentHash is the SHA-256 of a context's canonical JSON (RFC 8785)
 // without ephemeral.integrity and agent.event_queue.
-func HotContentHash(doc map[string]any) (Hash, error) {
+func ContentHash(doc map[string]any) (Hash, error) {
 	hashed := maps.Clone(doc)
 	for section, field := range map[string]string{"ephemeral": "integrity", "agent": "event_queue"} {
 		if object := holder(hashed, section); object != nil {
@@ -44,77 +45,77 @@ func HotContentHash(doc map[string]any) (Hash, error) {
 			hashed[section] = object
 		}
 	}
-	canonical, err := canonicalOf(hashed)
-	return sha256.Sum256(canonical), err
+	form, err := canonical.Of(hashed)
+	return sha256.Sum256(form), err
 }
 
-// HotChainHash is the chain's next hash, when the session that makes the count
+// ChainHash is the chain's next hash, when the session that makes the count
 // sessionCount ends with that content:
 //
 //	SHA-256("cordelia/v1/l1-chain" ‖ previous ‖ u64 big-endian count ‖ content)
 //
 // Every part has a fixed length, so no two different inputs share their bytes.
-func HotChainHash(previous Hash, sessionCount uint64, content Hash) Hash {
+func ChainHash(previous Hash, sessionCount uint64, content Hash) Hash {
 	b := append([]byte(chainLabel), previous[:]...)
 	b = binary.BigEndian.AppendUint64(b, sessionCount)
 	return sha256.Sum256(append(b, content[:]...))
 }
 
-// VerifyHot recomputes the chain and the content hash of entity's context.
+// Verify recomputes the chain and the content hash of entity's context.
 // Error: CodeConflict saying what is broken and what to do.
-func VerifyHot(g access.Grant, entity schemas.EntityID) error {
-	h, err := openHot(g, access.KindRead, entity)
+func Verify(g access.Grant, entity schemas.EntityID) error {
+	r, err := open(g, access.KindRead, entity)
 	if err != nil {
 		return err
 	}
-	return h.verify()
+	return r.verify()
 }
 
-// HotChain is the state of an entity's chain, as a returning agent hands it in.
-type HotChain struct {
+// Chain is the state of an entity's chain, as a returning agent hands it in.
+type Chain struct {
 	SessionCount int64
 	ChainHash    Hash
 	PreviousHash Hash
 	Genesis      Hash
 }
 
-// ReadHotChain gives the chain of entity's context.
-func ReadHotChain(g access.Grant, entity schemas.EntityID) (HotChain, error) {
-	h, err := openHot(g, access.KindRead, entity)
+// ReadChain gives the chain of entity's context.
+func ReadChain(g access.Grant, entity schemas.EntityID) (Chain, error) {
+	r, err := open(g, access.KindRead, entity)
 	if err != nil {
-		return HotChain{}, err
+		return Chain{}, err
 	}
-	return h.state(), nil
+	return r.state(), nil
 }
 
-func (h *hot) state() HotChain {
-	return HotChain{SessionCount: h.sessions, ChainHash: h.chain, PreviousHash: h.previous,
-		Genesis: HotGenesis(h.entity)}
+func (r *row) state() Chain {
+	return Chain{SessionCount: r.sessions, ChainHash: r.chain, PreviousHash: r.previous,
+		Genesis: Genesis(r.entity)}
 }
 
 // verify recomputes what the row says of itself (INV-L1-CHAIN). It does not
 // repair: a context that was changed behind the node's back is not carried on
 // as if nothing had happened.
-func (h *hot) verify() error {
+func (r *row) verify() error {
 	broken := func(format string, args ...any) *schemas.Error {
 		return schemas.Conflictf(format, args...).Expecting("an unbroken L1 chain")
 	}
-	genesis := HotGenesis(h.entity)
+	genesis := Genesis(r.entity)
 	switch {
-	case h.sessions == 0 && (h.chain != genesis || h.previous != genesis):
-		return broken("the L1 chain of %s does not begin at its genesis", h.entity).
+	case r.sessions == 0 && (r.chain != genesis || r.previous != genesis):
+		return broken("the L1 chain of %s does not begin at its genesis", r.entity).
 			Try("ask the user to compare with a backup: cordelia restore --dry-run")
-	case h.sessions == 1 && h.previous != genesis:
-		return broken("the L1 chain of %s is broken: session 1 does not follow its genesis", h.entity).
+	case r.sessions == 1 && r.previous != genesis:
+		return broken("the L1 chain of %s is broken: session 1 does not follow its genesis", r.entity).
 			Try("ask the user to compare with a backup: cordelia restore --dry-run")
-	case h.sessions > 0 && h.chain != HotChainHash(h.previous, uint64(h.sessions), h.content):
+	case r.sessions > 0 && r.chain != ChainHash(r.previous, uint64(r.sessions), r.content):
 		return broken("the L1 chain of %s is broken: the hash of session %d does not follow from its content and "+
 			"session %d",
-			h.entity, h.sessions, h.sessions-1).
+			r.entity, r.sessions, r.sessions-1).
 			Try("ask the user to compare with a backup: cordelia restore --dry-run")
 	}
-	if sum := sha256.Sum256(h.raw); !bytes.Equal(sum[:], h.docHash[:]) {
-		return broken("the L1 content of %s was changed outside the node after its last write", h.entity).
+	if sum := sha256.Sum256(r.raw); !bytes.Equal(sum[:], r.docHash[:]) {
+		return broken("the L1 content of %s was changed outside the node after its last write", r.entity).
 			Try("read it with %s, then write what is right with %s; a backup shows the difference: cordelia restore "+
 				"--dry-run", schemas.Tool("memory_read_hot"), schemas.Tool("memory_write_hot", "operation", "replace"))
 	}
@@ -123,12 +124,12 @@ func (h *hot) verify() error {
 
 // advance ends a session whose content is doc, as it is read after the end
 // except for the hashes.
-func (h *hot) advance(doc map[string]any) error {
-	content, err := HotContentHash(doc)
+func (r *row) advance(doc map[string]any) error {
+	content, err := ContentHash(doc)
 	if err != nil {
 		return err
 	}
-	h.previous, h.content = h.chain, content
-	h.chain = HotChainHash(h.previous, uint64(h.sessions), content)
+	r.previous, r.content = r.chain, content
+	r.chain = ChainHash(r.previous, uint64(r.sessions), content)
 	return nil
 }
