@@ -39,7 +39,7 @@ test-postgres: ## the second engine: contract, every statement, tests of the dom
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'OnPostgreSQL|PostgreSQLTakes|AServer|Nodes|TheSchemasAreEqual' \
 		./internal/store/...
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops
-	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|NodesAsk|ADatabaseThat|StatesMove|OnPostgreSQL' \
+	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|NodesAsk|ADatabaseThat|StatesMove|OnPostgreSQL|Deployment' \
 		./internal/proof/scenario
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
 

@@ -20,14 +20,22 @@ import (
 // era: every request stands alone.
 type Remote struct {
 	address, token string
+	by             *http.Client
 }
 
 // NewRemote makes the client that a token stands for.
-func NewRemote(address, token string) *Remote { return &Remote{address: address, token: token} }
+func NewRemote(address, token string) *Remote {
+	return &Remote{address: address, token: token, by: http.DefaultClient}
+}
 
 // Dial proves to the server at address that it holds the key of keyFile, in the
 // node's home, and returns the client it may be.
 func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, error) {
+	return n.DialBy(ctx, http.DefaultClient, address, keyFile)
+}
+
+// DialBy is Dial by an HTTP client of the caller's.
+func (n *Node) DialBy(ctx context.Context, by *http.Client, address, keyFile string) (*Remote, error) {
 	file, err := keys.LoadFile(filepath.Join(n.Home, "keys", keyFile), func() ([]byte, error) { return nil, nil })
 	if err != nil {
 		return nil, err
@@ -38,11 +46,11 @@ func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, erro
 		Nonce   []byte
 		Expires int64
 	}
-	if err := Post(ctx, address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge); err != nil {
+	if err := post(ctx, by, address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge); err != nil {
 		return nil, err
 	}
 	var issued struct{ Token string }
-	if err := Post(ctx, address+"/auth/token", map[string]any{
+	if err := post(ctx, by, address+"/auth/token", map[string]any{
 		"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
 		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message)),
 	}, &issued); err != nil {
@@ -51,7 +59,7 @@ func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, erro
 	if issued.Token == "" {
 		return nil, errors.New("the node issued no token")
 	}
-	return NewRemote(address, issued.Token), nil
+	return &Remote{address: address, token: issued.Token, by: by}, nil
 }
 
 // PostBytes sends a body as it is, with these headers, and gives what was answered.
@@ -75,6 +83,10 @@ func PostBytes(ctx context.Context, url string, body []byte, header map[string]s
 
 // Post sends in as JSON and reads the answer into out.
 func Post(ctx context.Context, url string, in, out any) error {
+	return post(ctx, http.DefaultClient, url, in, out)
+}
+
+func post(ctx context.Context, by *http.Client, url string, in, out any) error {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -84,14 +96,14 @@ func Post(ctx context.Context, url string, in, out any) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	return do(req, out)
+	return do(by, req, out)
 }
 
 // errUnauthorized is what a request gets whose token has ended.
 var errUnauthorized = errors.New("401 Unauthorized")
 
-func do(req *http.Request, out any) error {
-	resp, err := http.DefaultClient.Do(req)
+func do(by *http.Client, req *http.Request, out any) error {
+	resp, err := by.Do(req)
 	if err != nil {
 		return err
 	}
@@ -157,7 +169,7 @@ func (c *Remote) Request(ctx context.Context, method, name string, params map[st
 	if err != nil {
 		return r, err
 	}
-	return r, do(req, &r)
+	return r, do(c.by, req, &r)
 }
 
 // Handshake opens a session as clients before 2026-07-28 do, and leaves it open. It gives the
@@ -180,7 +192,7 @@ func (c *Remote) Listen(ctx context.Context, uri string, notified func()) (toEnd
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := c.by.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ type team struct {
 	database string
 	nodes    []*Node
 	urls     []string
+	clients  []*http.Client // for each of the urls; none = the usual one
 }
 
 // newTeam starts nodes, each a server process with a home of its own; none are one node with a
@@ -53,6 +55,9 @@ func newTeamAt(t testing.TB, count int, database string) *team {
 
 // dial is the agent with that key file, at node i.
 func (m *team) dial(ctx context.Context, keyFile string, i int) (*Remote, error) {
+	if m.clients != nil {
+		return m.nodes[0].DialBy(ctx, m.clients[i], m.urls[i], keyFile)
+	}
 	return m.nodes[0].Dial(ctx, m.urls[i], keyFile)
 }
 

@@ -25,16 +25,19 @@ import (
 type Instance struct {
 	testing.TB
 	programs, folder string
+	args             []string  // of the server, beside its own
 	input            io.Closer // the server ends with it, and so with this process
 	shell            *osexec.Cmd
 }
 
 // keepAlive runs the server in the folder $1 with the programs in $2 until its input ends; $3
-// is what runs a program as another user, or empty.
+// is what runs a program as another user, or empty. Further arguments are the server's.
 const keepAlive = `
 trap '' INT TERM
-$3 "$2/postgres" -D "$1/data" -c listen_addresses= -k "$1/run" -c max_connections=200 \
-  -c hot_standby_feedback=on >> "$1/log" 2>&1 < /dev/null &
+folder=$1 programs=$2 as=$3
+shift 3
+$as "$programs/postgres" -D "$folder/data" -c listen_addresses= -k "$folder/run" -c max_connections=200 \
+  -c hot_standby_feedback=on "$@" >> "$folder/log" 2>&1 < /dev/null &
 server=$!
 echo started
 cat > /dev/null || true
@@ -45,12 +48,14 @@ wait $server
 // asOther runs a program as the user postgres where this one is root, whom the server refuses.
 const asOther = "setpriv --reuid=postgres --regid=postgres --clear-groups"
 
-// NewInstance makes a server, which runs.
-func NewInstance(t testing.TB) *Instance {
+// NewInstance makes a server with these arguments, which runs. Users need no password at its
+// socket, and one at its addresses.
+func NewInstance(t testing.TB, args ...string) *Instance {
 	t.Helper()
 	i := newInstance(t)
-	i.program("initdb", "-D", filepath.Join(i.folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8",
-		"--locale=C.UTF-8", "--no-sync")
+	i.args = args
+	i.program("initdb", "-D", filepath.Join(i.folder, "data"), "-U", "postgres", "--auth-local=trust",
+		"--auth-host=scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 	i.Start()
 	return i
 }
@@ -109,6 +114,12 @@ func (i *Instance) Address() string {
 // Folder is where the server's socket is.
 func (i *Instance) Folder() string { return filepath.Join(i.folder, "run") }
 
+// Program runs a program of PostgreSQL at the server's socket, as its administrator, to its end.
+func (i *Instance) Program(name string, args ...string) {
+	i.Helper()
+	i.program(name, append([]string{"-h", i.Folder(), "-U", "postgres"}, args...)...)
+}
+
 // program runs a program of PostgreSQL to its end.
 func (i *Instance) program(name string, args ...string) {
 	i.Helper()
@@ -131,7 +142,8 @@ func (i *Instance) Start() {
 	}
 	limit := time.Now().Add(time.Minute)
 	for { // memory of the one that was killed may be in use for a moment
-		i.shell = osexec.CommandContext(context.Background(), "sh", "-c", keepAlive, "sh", i.folder, i.programs, as)
+		words := append([]string{"-c", keepAlive, "sh", i.folder, i.programs, as}, i.args...)
+		i.shell = osexec.CommandContext(context.Background(), "sh", words...)
 		in, err := i.shell.StdinPipe()
 		require.NoError(i, err)
 		out, err := i.shell.StdoutPipe()

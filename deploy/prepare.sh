@@ -1,0 +1,47 @@
+#!/bin/sh
+# Makes, once and as root, what compose.yaml mounts: passwords of the database's roles, a private
+# authority with certificates of the database, the nodes and the proxy, and the folder of backups.
+# The argument is the name by which clients reach the proxy.
+set -eu
+name=${1:?usage: prepare.sh NAME, the name by which clients reach the proxy}
+folder=${FOLDER:-$(dirname "$0")}
+
+# The users that the images run as, and further names in the certificates.
+: "${CORDELIA_UID:=65532}" "${DATABASE_UID:=999}" "${PROXY_UID:=101}"
+: "${DATABASE_NAMES:=DNS:db}" "${NODE_NAMES:=DNS:node}" "${PROXY_NAMES:=DNS:$name}"
+
+umask 077
+mkdir "$folder/secrets" || { echo "prepare.sh: the secrets are there already; keep them" >&2; exit 1; }
+mkdir -p "$folder/backups"
+chown "$CORDELIA_UID" "$folder/backups"
+cd "$folder/secrets"
+chmod 711 .
+
+# A password stands in one file of the database and in one of the node that uses it.
+openssl rand -hex 32 >postgres.password
+for role in owner writer reader; do
+  openssl rand -hex 32 >$role.password
+  echo "*:*:*:cordelia_$role:$(cat $role.password)" >$role.pgpass
+done
+
+# certificate NAME NAMES makes the key and the certificate of a server.
+certificate() {
+  echo "subjectAltName=$2" >"$1.names"
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" -out "$1.request"
+  openssl x509 -req -in "$1.request" -CA authority.crt -CAkey authority.key -CAcreateserial -days 825 \
+    -extfile "$1.names" -out "$1.crt"
+  rm "$1.names" "$1.request"
+}
+{
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=$name, authority" \
+    -keyout authority.key -out authority.crt
+  certificate database "$DATABASE_NAMES"
+  certificate node "$NODE_NAMES"
+  certificate proxy "$PROXY_NAMES"
+} 2>openssl.log || { cat openssl.log >&2; exit 1; }
+rm openssl.log
+
+chmod 644 ./*.crt
+chown "$DATABASE_UID" ./*.password database.key
+chown "$CORDELIA_UID" ./*.pgpass node.key
+chown "$PROXY_UID" proxy.key
