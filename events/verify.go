@@ -264,8 +264,8 @@ func (v *verifying) leave(rest []Checkpoint, explained []Fork) []Checkpoint {
 func (v *verifying) rewritten(wrong []Checkpoint) error {
 	first := wrong[0]
 	from, until := int64(1), first.Size()
-	for _, c := range v.all {
-		if c.Size() < first.Size() && v.matchesRecord(c) {
+	for _, c := range v.all { // a later one is of the record as it was made anew
+		if c.Size() < first.Size() && c.At <= first.At && v.matchesRecord(c) {
 			from = c.Size() + 1
 		}
 	}

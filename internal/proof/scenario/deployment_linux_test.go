@@ -112,13 +112,7 @@ func (d *deployment) address(name string) string {
 
 // here puts what is on this machine for what a text of a service names.
 func (d *deployment) here(name, text string) string {
-	home := "/home-none"
-	for _, v := range d.Services[name].Volumes {
-		if volume, at, _ := strings.Cut(v, ":"); at == "/home/cordelia" {
-			home = "/" + volume
-		}
-	}
-	return strings.NewReplacer("/run/secrets/", d.folder+"/secrets/", "/home/cordelia", d.folder+home,
+	return strings.NewReplacer("/run/secrets/", d.folder+"/secrets/",
 		"/backups/", d.folder+"/backups/", "${BACKUP:-cordelia}", "monday", "/tmp/", d.folder+"/tmp/",
 		"@db/", "@"+d.address("db")+"/", "node-1:", d.address("node-1")+":", "node-2:", d.address("node-2")+":",
 		"127.0.0.1", d.address(name), "0.0.0.0", d.address(name)).Replace(text)
@@ -138,7 +132,11 @@ func (d *deployment) node(name string) *Node {
 	for key, value := range d.Services[name].Environment {
 		n.Env = append(n.Env, key+"="+d.here(name, value))
 	}
-	n.Home = d.here(name, d.Services[name].Environment["CORDELIA_HOME"])
+	for _, v := range d.Services[name].Volumes {
+		if volume, inside, _ := strings.Cut(v, ":"); inside == "/var/lib/cordelia" {
+			n.Home = filepath.Join(d.folder, volume)
+		}
+	}
 	require.NoError(d, os.MkdirAll(n.Home, 0o700))
 	d.Cleanup(n.Kill)
 	return n
@@ -373,7 +371,8 @@ func TestDeploymentKeepsSecrets(t *testing.T) {
 	last := stages[2]
 	require.Contains(t, last, "\nUSER cordelia\n")
 	require.Contains(t, last, "\nCOPY --from=build /src/bin/cordelia ")
-	require.NotRegexp(t, `(?m)^(ADD|ENV|ARG) `, image)
+	require.Contains(t, last, "\nENV CORDELIA_HOME=/var/lib/cordelia\n") // a volume in compose.yaml
+	require.NotRegexp(t, `(?m)^(ADD |ARG |ENV (CORDELIA_[^H]|PG))`, image)
 	program, err := elf.Open(binary) // made with the flags of make build
 	require.NoError(t, err)
 	defer program.Close() //nolint:errcheck // only read
