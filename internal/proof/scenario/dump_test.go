@@ -47,7 +47,8 @@ func TestDumpsOnPostgreSQL(t *testing.T) {
 	server.Program("createdb", "--template=template0", "team")
 	server.Program("pg_restore", "--exit-on-error", "--dbname=team", dump)
 	require.Contains(t, refusedIn(t, n, "audit", "verify"), "checkpoint", "the record is shorter than it was")
-	require.Contains(t, runs(t, n, "agent", "show", "cut"), "status        registered", "a dump brings back what was revoked")
+	require.Contains(t, runs(t, n, "agent", "show", "cut"), "status        registered",
+		"a dump brings back what was revoked")
 	require.NotContains(t, runs(t, n, "memory", "search", "ferry at ten", "--as", "claude-code"), "at ten")
 	epoch := m.one(`SELECT value FROM counters WHERE name = 'epoch'`)
 
