@@ -71,9 +71,9 @@ func Smooth(found []Meant, around map[int64][2]int64) []Meant {
 }
 
 // Fuse orders words, which are ranked, and the first 50 of meaning, which are nearest first, by
-// the sum of both scores, each as a part of the best, that of meaning by its weight. It counts
-// little where the model does not think the best by words any nearer than the rest: one that
-// knows nothing moves hardly a hit (INV-LEXICAL).
+// the sum of both scores, each as a part of the best, that of meaning by its weight. A model that
+// has to be tried counts little where it does not think the best by words any nearer than the rest:
+// one that knows nothing moves hardly a hit (INV-LEXICAL).
 func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	if len(meaning) == 0 {
 		return words
@@ -84,7 +84,9 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	for _, m := range meaning[:min(len(meaning), maxMeant)] {
 		near[m.Doc] = m.weight * max(m.Near-middle, 0) / most
 	}
-	weight *= unproved + (1-unproved)*agreement(words, meaning)
+	if q.model == nil || q.model.tried {
+		weight *= unproved + (1-unproved)*agreement(words, meaning)
+	}
 	score, all := map[*Doc]float64{}, slices.Clone(words)
 	top, last := leastOfTrust*neverSurfaces, 1.0
 	if len(words) > 0 {
@@ -105,23 +107,6 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	}
 	slices.SortStableFunc(all, func(a, b *Doc) int { return cmp.Compare(score[b], score[a]) })
 	return currentFirst(all)
-}
-
-// cover is how much of the query's weight the best document holds, 0 to 1. A date that is named
-// is a word of it.
-func (q *Query) cover(docs []*Doc) float64 {
-	all, best := q.spanWeight, 0.0
-	for _, t := range q.order {
-		all += t.weight
-	}
-	for _, d := range docs {
-		held := q.weightIn(d)
-		if d.dated {
-			held += q.spanWeight
-		}
-		best = max(best, held)
-	}
-	return min(best/max(all, neverSurfaces), 1)
 }
 
 // agreement is the part of the best by words that are among the nearest tenth by meaning, less

@@ -13,14 +13,14 @@ import (
 	"cordelia/schemas"
 )
 
-// ranking makes documents ranked by words, whose best holds that part of a query.
+// ranking makes documents ranked by words, whose best holds that part of a query and is worth as much.
 func ranking(r *rand.Rand, n int, cover float64) (*Query, []*Doc) {
 	q := New("heron gannet", []text.Word{{Lower: "heron", Term: "heron"}, {Lower: "gannet", Term: "gannet"}}, Reader{})
 	q.order[0].weight, q.order[1].weight = cover, 1-cover
 	docs := make([]*Doc, n)
 	for i := range docs {
 		docs[i] = &Doc{N: int64(i + 1), ID: schemas.ItemID(fmt.Sprintf("%04d", i)), tf: []float64{1, 0},
-			score: math.Exp(-float64(i)/10) * (0.8 + 0.2*r.Float64())}
+			score: cover * math.Exp(-float64(i)/10) * (1 + 0.25*r.Float64())}
 	}
 	slices.SortStableFunc(docs, func(a, b *Doc) int { return int(math.Copysign(1, b.score-a.score)) })
 	return q, docs

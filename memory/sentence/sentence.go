@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"unicode"
 
 	"cordelia/schemas"
 )
@@ -86,7 +87,7 @@ func (e *Encoder) Host() string { return "this machine" }
 // Loopback reports that no text leaves this machine.
 func (e *Encoder) Loopback() bool { return true }
 
-// Query gives the vector of a query.
+// Query gives the vector of a query, nil if it is in letters that the model does not know.
 func (e *Encoder) Query(ctx context.Context, text string) ([]float32, error) {
 	vectors, err := e.Documents(ctx, []string{text})
 	if err != nil {
@@ -95,7 +96,8 @@ func (e *Encoder) Query(ctx context.Context, text string) ([]float32, error) {
 	return vectors[0], nil
 }
 
-// Documents gives the vectors of texts, in order.
+// Documents gives the vectors of texts, in order, nil for those in letters that the model does not
+// know: to it they would all mean the same.
 func (e *Encoder) Documents(ctx context.Context, texts []string) ([][]float32, error) {
 	model, err := e.read()
 	if err != nil {
@@ -107,7 +109,23 @@ func (e *Encoder) Documents(ctx context.Context, texts []string) ([][]float32, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out[i] = model.encode(text)
+		if latin(text) {
+			out[i] = model.encode(text)
+		}
 	}
 	return out, nil
+}
+
+// latin reports whether at least half of the letters of a text are Latin.
+func latin(text string) bool {
+	known := 0
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Latin, r):
+			known++
+		case unicode.IsLetter(r):
+			known--
+		}
+	}
+	return known >= 0
 }
