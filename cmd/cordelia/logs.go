@@ -29,7 +29,7 @@ cordelia audit tail shows whole. With --json, one change to a line.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.filter.Actor = schemas.EntityID(agent)
 			var err error
-			if l.filter.Since, err = parseSince(since); err != nil {
+			if l.filter.Since, err = cli.ParseSince(since); err != nil {
 				return err
 			}
 			return a.Person(cmd.Context(), func(w *cli.Acting) error {
@@ -45,7 +45,7 @@ cordelia audit tail shows whole. With --json, one change to a line.`,
 	f := cmd.Flags()
 	f.BoolVarP(&l.follow, "follow", "f", false, "go on with what is to come")
 	f.StringVar(&agent, "agent", "", "only by this person or agent: a name or id")
-	sinceFlag(cmd, &since, "")
+	cli.SinceFlag(cmd, &since, "")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func (l logs) run(ctx context.Context) error {
 		}
 		select {
 		case <-woken:
-		case <-time.After(auditPoll):
+		case <-time.After(cli.FollowEvery):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/audit"
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/doctor"
 	"cordelia/cmd/cordelia/setup"
@@ -108,7 +109,7 @@ its end.`,
 		mcpCommand(a), hookCommand(a), serveCommand(a), consoleCommand(a), versionCommand(a), completionCommand(a),
 		runCommand(a), workerCommand(a),
 		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),
-		trustCommand(a), auditCommand(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),
+		trustCommand(a), audit.Command(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),
 		exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a), migrateCommand(a),
 		demoCommand(a), proofCommand(a))
 	return root

@@ -37,7 +37,7 @@ var picture = [][]string{
 	{"mcp", "hooks", "cmd/cordelia/config", "cmd/cordelia/platform", "plugin", "internal/clientsettings", "internal/demo",
 		"internal/live"},
 	{"cmd/cordelia/cli"},
-	{"cmd/cordelia/setup"},
+	{"cmd/cordelia/setup", "cmd/cordelia/audit"},
 	{"cmd/cordelia/doctor"},
 	{"console"},
 	{"cmd/cordelia"},
@@ -53,7 +53,8 @@ const (
 )
 
 // commands are the packages of the command line.
-var commands = []string{"cmd/cordelia/cli", "cmd/cordelia/setup", "cmd/cordelia/doctor", "cmd/cordelia"}
+var commands = []string{"cmd/cordelia/cli", "cmd/cordelia/setup", "cmd/cordelia/audit", "cmd/cordelia/doctor",
+	"cmd/cordelia"}
 
 // reserved are the packages that only some may import: outside path → folders.
 var reserved = []struct {

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type verifyFlags struct {
 	deep               bool
 }
 
-func auditVerifyCommand(a *cli.App) *cobra.Command {
+func verifyCommand(a *cli.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify",

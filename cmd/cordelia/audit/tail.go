@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"cordelia/schemas"
 )
 
-func auditTailCommand(a *cli.App) *cobra.Command {
-	var t auditTail
+func tailCommand(a *cli.App) *cobra.Command {
+	var t tail
 	var actor, since string
 	cmd := &cobra.Command{
 		Use:   "tail",
@@ -29,7 +29,7 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.filter.Actor = schemas.EntityID(actor)
 			var err error
-			if t.filter.Since, err = parseSince(since); err != nil {
+			if t.filter.Since, err = cli.ParseSince(since); err != nil {
 				return err
 			}
 			if t.limit < 1 || t.limit > node.AuditPage {
@@ -52,25 +52,21 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 	f.StringVar(&actor, "actor", "", "only by this person or agent: a name or id")
 	f.StringVar(&t.filter.Action, "action", "", "only this operation, such as memory_share")
 	f.StringVar(&t.filter.Target, "target", "", "only on what has this id")
-	sinceFlag(cmd, &since, "")
+	cli.SinceFlag(cmd, &since, "")
 	return cmd
 }
 
-// auditPoll is how long a follower sleeps when nothing rings: not every entry
-// comes with an event.
-const auditPoll = time.Second
-
-type auditTail struct {
+type tail struct {
 	*cli.Acting
 	filter events.AuditFilter
 	limit  int
 	follow bool
 }
 
-func (t auditTail) run(ctx context.Context) error {
+func (t tail) run(ctx context.Context) error {
 	woken, stop := t.Node.Subscribe(node.Commits)
 	defer stop()
-	tick := time.NewTicker(auditPoll)
+	tick := time.NewTicker(cli.FollowEvery)
 	defer tick.Stop()
 	list, next, err := t.Node.AuditTail(ctx, t.Caller.Principal, t.filter, 0, t.limit)
 	for err == nil {
@@ -98,7 +94,7 @@ func (t auditTail) run(ctx context.Context) error {
 	return err
 }
 
-func (t auditTail) show(e node.Tailed) error {
+func (t tail) show(e node.Tailed) error {
 	if t.AsJSON {
 		return t.PrintLine(e)
 	}

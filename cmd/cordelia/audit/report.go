@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-func auditReportCommand(a *cli.App) *cobra.Command {
+func reportCommand(a *cli.App) *cobra.Command {
 	var since, until string
 	var role, detection string
 	var kept int
@@ -61,7 +61,7 @@ of each day by itself; --kept shows the newest of them.`,
 				if err := w.LearnFrom(cmd.Context(), r); err != nil {
 					return err
 				}
-				showAuditReport(a, r)
+				showReport(a, r)
 				return nil
 			})
 		},
@@ -72,7 +72,7 @@ of each day by itself; --kept shows the newest of them.`,
 	f.StringVar(&detection, "detection", "", "only findings of this kind: "+oneOf(schemas.Detections()))
 	f.StringVar(&until, "until", "", "only what was before then: written like --since")
 	f.IntVar(&kept, "kept", 0, "show the newest `n` of the reports that the node made by itself")
-	sinceFlag(cmd, &since, "720h")
+	cli.SinceFlag(cmd, &since, "720h")
 	a.CompleteFlags(cmd, map[string]string{"task": "task_id"})
 	return cmd
 }
@@ -85,9 +85,9 @@ func oneOf[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// stampSince is parseSince, as queries take it.
+// stampSince is cli.ParseSince, as queries take it.
 func stampSince(text string) (string, error) {
-	at, err := parseSince(text)
+	at, err := cli.ParseSince(text)
 	if err != nil || at == 0 {
 		return "", err
 	}
@@ -107,7 +107,7 @@ func showKept(ctx context.Context, w *cli.Acting, n int) error {
 		if i > 0 {
 			w.Say("")
 		}
-		showAuditReport(w.App, r)
+		showReport(w.App, r)
 	}
 	if len(list) == 0 {
 		w.Note("the node made none yet: it makes the first a day after it was set up, while one of its processes runs")
@@ -115,30 +115,7 @@ func showKept(ctx context.Context, w *cli.Acting, n int) error {
 	return nil
 }
 
-func sinceFlag(cmd *cobra.Command, since *string, otherwise string) {
-	cmd.Flags().StringVar(since, "since", otherwise,
-		"only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
-}
-
-// parseSince reads a moment, in µs UTC; "" is the beginning.
-func parseSince(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return time.Now().Add(-d).UnixMicro(), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t.UnixMicro(), nil
-		}
-	}
-	return 0, schemas.Invalidf("%q is no time",
-		text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try(
-		"correct --since")
-}
-
-func showAuditReport(a *cli.App, r node.AuditSummary) {
+func showReport(a *cli.App, r node.AuditSummary) {
 	f := cli.Fields{}
 	f.Add("from", cli.Clock(r.From))
 	f.Add("until", cli.Clock(r.Until))

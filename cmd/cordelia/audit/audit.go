@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"os"
@@ -12,13 +12,14 @@ import (
 	"cordelia/schemas"
 )
 
-func auditCommand(a *cli.App) *cobra.Command {
+// Command is audit and what is below it.
+func Command(a *cli.App) *cobra.Command {
 	return cli.Group("audit", "See what was done, and prove that the record of it is whole",
-		auditVerifyCommand(a), auditCheckpointCommand(a), auditProveCommand(a), auditTailCommand(a),
-		auditReportCommand(a))
+		verifyCommand(a), checkpointCommand(a), proveCommand(a), tailCommand(a),
+		reportCommand(a))
 }
 
-func auditCheckpointCommand(a *cli.App) *cobra.Command {
+func checkpointCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Sign what the audit record is now",
@@ -61,7 +62,7 @@ database and every checkpoint, and has the node's key, can make the record anew.
 	}
 }
 
-func auditProveCommand(a *cli.App) *cobra.Command {
+func proveCommand(a *cli.App) *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "prove SEQ",

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
+)
+
+// FollowEvery is how long a command that follows sleeps when nothing wakes it: not every entry
+// comes with an event.
+const FollowEvery = time.Second
+
+// SinceFlag adds --since to a command.
+func SinceFlag(cmd *cobra.Command, since *string, otherwise string) {
+	cmd.Flags().StringVar(since, "since", otherwise,
+		"only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
+}
+
+// ParseSince reads a moment, in µs UTC; "" is the beginning.
+func ParseSince(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return time.Now().Add(-d).UnixMicro(), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t.UnixMicro(), nil
+		}
+	}
+	return 0, schemas.Invalidf("%q is no time",
+		text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try(
+		"correct --since")
+}
