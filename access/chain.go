@@ -137,7 +137,7 @@ func newChain(entities []entity) *chain {
 
 // loadChain reads the chain of id; nil if there is no such entity.
 func loadChain(tx *store.Tx, id schemas.EntityID) (*chain, error) {
-	rows, err := tx.Lookup(selectChain, id)
+	rows, err := tx.Query(selectChain, id)
 	entities, err := store.Collect(rows, err, scanEntity)
 	if err != nil {
 		return nil, fmt.Errorf("load chain: %w", err)
@@ -286,7 +286,7 @@ func Epoch(tx *store.Tx) (int64, error) {
 		return epoch, nil
 	}
 	var epoch int64
-	if err := tx.LookupRow(selectEpoch).Scan(&epoch); err != nil {
+	if err := tx.QueryRow(selectEpoch).Scan(&epoch); err != nil {
 		return 0, fmt.Errorf("read epoch: %w", err)
 	}
 	tx.Keep(current{}, epoch)
@@ -297,7 +297,7 @@ func Epoch(tx *store.Tx) (int64, error) {
 func beginWrite(tx *store.Tx) error {
 	var epoch, seq int64
 	var leaf []byte
-	if err := tx.LookupRow(selectEpochAndLeaf).Scan(&epoch, &seq, &leaf); err != nil {
+	if err := tx.QueryRow(selectEpochAndLeaf).Scan(&epoch, &seq, &leaf); err != nil {
 		return fmt.Errorf("read epoch: %w", err)
 	}
 	tx.Keep(current{}, epoch)

@@ -87,7 +87,7 @@ func proofOf(tx *store.Tx, p Principal) (t proof, err error) {
 		return t, nil
 	}
 	var epoch int64
-	if err := tx.LookupRow(selectToken, p.TokenHash).Scan(&epoch, &t.entity, &t.keySeq, &t.issued,
+	if err := tx.QueryRow(selectToken, p.TokenHash).Scan(&epoch, &t.entity, &t.keySeq, &t.issued,
 		&t.expires); err != nil {
 		return t, fmt.Errorf("read token: %w", err)
 	}
@@ -145,7 +145,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 	// would count for hours.
 	latest := tx.Micros() + ClockSlack.Microseconds()
 	var seen int64
-	if err := tx.LookupRow(selectLastSeen, e.Parent, c.root(), e.ID, latest).Scan(&seen); err != nil {
+	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root(), e.ID, latest).Scan(&seen); err != nil {
 		return fmt.Errorf("read presence: %w", err)
 	}
 	for _, id := range []schemas.EntityID{e.Parent, c.root()} { // not yet flushed

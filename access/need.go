@@ -181,7 +181,7 @@ func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (owner schemas.Enti
 	if at := slices.IndexFunc(mine, func(in inGroup) bool { return in.id == id }); at >= 0 {
 		return mine[at].owner, g.enterGroup(op, mine[at]), nil
 	}
-	in, err := scanInGroup(g.tx.LookupRow(selectGroupRole, g.decision.actor.self().ID, id))
+	in, err := scanInGroup(g.tx.QueryRow(selectGroupRole, g.decision.actor.self().ID, id))
 	if errors.Is(err, store.ErrNoRows) {
 		return "", "group:absent", nil
 	}
@@ -298,7 +298,7 @@ func (g Grant) groups() ([]inGroup, error) {
 		if g.IsHuman() {
 			query = selectTreeGroups
 		}
-		rows, err := g.g.tx.Lookup(query, g.Actor())
+		rows, err := g.g.tx.Query(query, g.Actor())
 		return store.Collect(rows, err, scanInGroup[*sql.Rows])
 	})
 }

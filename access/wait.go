@@ -94,7 +94,7 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 
 // usedSlots counts the slots that each of ids has taken.
 func usedSlots(tx *store.Tx, ids []schemas.EntityID) ([]int, error) {
-	rows, err := tx.Lookup(countSlots, store.List(ids))
+	rows, err := tx.Query(countSlots, store.List(ids))
 	return store.Collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
 }
 

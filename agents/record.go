@@ -56,7 +56,7 @@ func scanRecord(scan func(...any) error) (Record, error) {
 
 // load reads an entity; CodeNotFound if there is none.
 func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
-	r, err := scanRecord(tx.LookupRow(selectRecord, id).Scan)
+	r, err := scanRecord(tx.QueryRow(selectRecord, id).Scan)
 	if errors.Is(err, store.ErrNoRows) {
 		return r, access.NotKnown(string(id))
 	}

@@ -71,7 +71,7 @@ func (f AuditFilter) read(tx *store.Tx, query string, after int64, limit int) ([
 // LastAudit is the number of the newest entry, 0 if there is none.
 func LastAudit(tx *store.Tx) (seq int64, err error) {
 	var leaf []byte
-	if err = tx.LookupRow(lastLeaf).Scan(&seq, &leaf); errors.Is(err, store.ErrNoRows) {
+	if err = tx.QueryRow(lastLeaf).Scan(&seq, &leaf); errors.Is(err, store.ErrNoRows) {
 		return 0, nil
 	}
 	if err != nil {

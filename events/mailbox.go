@@ -276,7 +276,7 @@ func (m Mailbox) placesIn(tx *store.Tx, streams []Stream) ([]place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open mailbox: %w", err)
 	}
-	rows, err := tx.Lookup(selectPlaces, string(list), m.Reader)
+	rows, err := tx.Query(selectPlaces, string(list), m.Reader)
 	places, err := store.Collect(rows, err, func(r *sql.Rows) (p place, err error) {
 		var culture, wanted string
 		if err := r.Scan(&p.stream, &p.head, &p.cursor, &culture, &wanted); err != nil {

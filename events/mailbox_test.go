@@ -182,7 +182,7 @@ func TestWhoWritesMuchLooksThroughLittle(t *testing.T) {
 	f.write(func(tx *store.Tx) error { return Join(tx, "ann", "g") })
 	place := func() (seq int64) {
 		f.read(func(tx *store.Tx) error {
-			return tx.LookupRow(`SELECT seq FROM cursors WHERE entity_id = 'ann' AND stream = 'g/g'`).Scan(&seq)
+			return tx.QueryRow(`SELECT seq FROM cursors WHERE entity_id = 'ann' AND stream = 'g/g'`).Scan(&seq)
 		})
 		return seq
 	}

@@ -112,7 +112,7 @@ func (m Mailbox) unread(tx *store.Tx, p place, size int) ([]letter, int, error) 
 	}
 	if known.head < p.head {
 		var n, oldest int64
-		if err := tx.LookupRow(countUnread, p.stream, known.head, p.own, p.types).Scan(&n, &oldest); err != nil {
+		if err := tx.QueryRow(countUnread, p.stream, known.head, p.own, p.types).Scan(&n, &oldest); err != nil {
 			return nil, 0, fmt.Errorf("count events: %w", err)
 		}
 		if known.unread == 0 {
@@ -133,7 +133,7 @@ func (m Mailbox) unread(tx *store.Tx, p place, size int) ([]letter, int, error) 
 // newest reads the newest wanted events of the stream above seq from, at most
 // size, the newest first.
 func (p place) newest(tx *store.Tx, from int64, size int) ([]letter, error) {
-	rows, err := tx.Lookup(selectNewest, p.stream, from, p.own, p.types, size)
+	rows, err := tx.Query(selectNewest, p.stream, from, p.own, p.types, size)
 	letters, err := store.Collect(rows, err, p.letter)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)

@@ -134,7 +134,7 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 			b := f.poll(box, limit)
 			context := m.unread(reader, true)
 			f.read(func(tx *store.Tx) error {
-				require.NoError(t, tx.LookupRow(`SELECT 1 FROM streams`).Scan(new(int))) // the snapshot has begun
+				require.NoError(t, tx.QueryRow(`SELECT 1 FROM streams`).Scan(new(int))) // the snapshot has begun
 				for range 2 {
 					queue, older, err := box.Queue(tx, limit)
 					require.NoError(t, err)

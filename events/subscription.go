@@ -44,7 +44,7 @@ const nothing schemas.EventType = ""
 
 func subscriptionsOf(tx *store.Tx, reader schemas.EntityID) (subscriptions, error) {
 	var list string
-	if err := tx.LookupRow(selectSubscriptions, nil, reader).Scan(&list); err != nil {
+	if err := tx.QueryRow(selectSubscriptions, nil, reader).Scan(&list); err != nil {
 		return subscriptions{}, fmt.Errorf("read subscriptions: %w", err)
 	}
 	return parseSubscriptions(list)

@@ -95,7 +95,7 @@ const mostAlike = 8
 // alike finds what may have nearly the same words.
 func alike(tx *store.Tx, see readScope, id schemas.ItemID, scopes, below string, bands []int64) ([]match, error) {
 	var sharing string
-	if err := tx.LookupRow(selectSharing, scopes, store.List(bands)).Scan(&sharing); err != nil {
+	if err := tx.QueryRow(selectSharing, scopes, store.List(bands)).Scan(&sharing); err != nil {
 		return nil, fmt.Errorf("compare item: %w", err)
 	}
 	ns, err := numbers(sharing)
@@ -107,7 +107,7 @@ func alike(tx *store.Tx, see readScope, id schemas.ItemID, scopes, below string,
 		return nil, err
 	}
 	ns = slices.DeleteFunc(ns, func(n int64) bool { return withheld[n] }) // they take no place
-	found, err := matches(tx.Lookup(selectAlike, scopes, below, store.List(most(ns)), id))
+	found, err := matches(tx.Query(selectAlike, scopes, below, store.List(most(ns)), id))
 	if err != nil {
 		return nil, err
 	}

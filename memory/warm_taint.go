@@ -77,7 +77,7 @@ func Tainted(g access.Grant) (bool, error) {
 		return false, nil
 	}
 	var one int
-	err := g.Tx().LookupRow(selectTaint, who.Entity, who.Session).Scan(&one)
+	err := g.Tx().QueryRow(selectTaint, who.Entity, who.Session).Scan(&one)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}

@@ -33,7 +33,7 @@ func (k *pendingRow) head() PendingCall {
 // of who waits, and who may see its answer is asked when it is shown.
 func (s *Service) readPending(ctx context.Context, owner schemas.EntityID, id string) (k pendingRow, err error) {
 	err = s.Look(ctx, pendingRoutine, func(g access.Grant) error {
-		err := g.Tx().LookupRow(selectPending, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,
+		err := g.Tx().QueryRow(selectPending, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,
 			&k.state,
 			&k.until, &k.created, &k.updated, &k.expires, &k.result, &k.refusal)
 		if noRows(err) {
@@ -49,7 +49,7 @@ func (s *Service) readPending(ctx context.Context, owner schemas.EntityID, id st
 
 // overduePending reports whether rows have expired.
 func overduePending(g access.Grant) (n int, err error) {
-	err = g.Tx().LookupRow(countOver, g.Tx().Micros()).Scan(&n)
+	err = g.Tx().QueryRow(countOver, g.Tx().Micros()).Scan(&n)
 	return n, err
 }
 

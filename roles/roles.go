@@ -89,7 +89,7 @@ func Mine(g access.Grant) ([]string, error) {
 // IsRole reports whether the actor is a role.
 func IsRole(g access.Grant) (bool, error) {
 	return areRoles.Of(g, g.Actor(), func() (is bool, err error) {
-		if err = g.Tx().LookupRow(selectIsRole, g.Actor()).Scan(&is); err != nil {
+		if err = g.Tx().QueryRow(selectIsRole, g.Actor()).Scan(&is); err != nil {
 			err = fmt.Errorf("read role: %w", err)
 		}
 		return is, err

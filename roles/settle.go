@@ -40,7 +40,7 @@ func schedule(g access.Grant, m *Member) error {
 
 // Due reports whether Settle has something to do.
 func Due(g access.Grant) (due bool, err error) {
-	err = g.Tx().LookupRow(selectDue, g.Tx().Micros(), g.Tx().Micros()-keepBodies.Microseconds()).Scan(&due)
+	err = g.Tx().QueryRow(selectDue, g.Tx().Micros(), g.Tx().Micros()-keepBodies.Microseconds()).Scan(&due)
 	return due, err
 }
 

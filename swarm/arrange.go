@@ -23,7 +23,7 @@ import (
 func Arrange(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
 	var strategy schemas.Strategy
 	var coordinator schemas.EntityID
-	err := g.Tx().LookupRow(selectStrategy, group).Scan(&strategy, &coordinator)
+	err := g.Tx().QueryRow(selectStrategy, group).Scan(&strategy, &coordinator)
 	if errors.Is(err, store.ErrNoRows) {
 		return drafts, nil
 	}
@@ -66,7 +66,7 @@ func placeOf(g access.Grant, group schemas.GroupID, ref string) (n int, cell sch
 	if err != nil {
 		return 0, "", err
 	}
-	err = g.Tx().LookupRow(selectPlace, group, id).Scan(&n, &cell)
+	err = g.Tx().QueryRow(selectPlace, group, id).Scan(&n, &cell)
 	if errors.Is(err, store.ErrNoRows) {
 		return 0, "", nil
 	}
@@ -175,7 +175,7 @@ func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 		}
 		var from schemas.GroupID
 		var reported int64
-		err := g.Tx().LookupRow(selectBefore, in.WorkID, c.GroupID).Scan(&from, &reported)
+		err := g.Tx().QueryRow(selectBefore, in.WorkID, c.GroupID).Scan(&from, &reported)
 		if errors.Is(err, store.ErrNoRows) {
 			continue
 		}

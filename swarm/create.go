@@ -169,7 +169,7 @@ func (b *building) match(known []slot, c *checker) {
 // replace lets the coordinator's slot be filled anew, if the coordinator has ended.
 func (b *building) replace(s record, c *checker) error {
 	var living bool
-	if err := b.g.Tx().LookupRow(countPresent, s.coordinator).Scan(&living); err != nil {
+	if err := b.g.Tx().QueryRow(countPresent, s.coordinator).Scan(&living); err != nil {
 		return fmt.Errorf("read coordinator: %w", err)
 	}
 	if living {

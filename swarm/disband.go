@@ -250,7 +250,7 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 // Coordinators are those who should hear that an agent has changed its state, besides
 // its parent: the coordinators of the running swarms it is in.
 func Coordinators(g access.Grant, id, parent schemas.EntityID) ([]schemas.EntityID, error) {
-	rows, err := g.Tx().Lookup(selectCoordinators, id, parent)
+	rows, err := g.Tx().Query(selectCoordinators, id, parent)
 	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
 	if err != nil {
 		return nil, fmt.Errorf("read coordinators: %w", err)

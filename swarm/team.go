@@ -24,7 +24,7 @@ func (Teams) Team(g access.Grant, group schemas.GroupID) (t pipeline.Team, err e
 		return t, access.ErrNoGrant
 	}
 	var lead, creator pipeline.Member
-	err = g.Tx().LookupRow(selectTeam, group).Scan(&t.Strategy, &lead.ID, &lead.Name, &creator.ID, &creator.Name)
+	err = g.Tx().QueryRow(selectTeam, group).Scan(&t.Strategy, &lead.ID, &lead.Name, &creator.ID, &creator.Name)
 	if errors.Is(err, store.ErrNoRows) {
 		return t, nil
 	}

@@ -139,7 +139,7 @@ func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
 
 // openFrom is open with the agent's prior.
 func openFrom(tx *store.Tx, prior Score, observer, agent schemas.EntityID) (cached, error) {
-	c, err := scanCached(tx.LookupRow(selectScore, agent, observer).Scan)
+	c, err := scanCached(tx.QueryRow(selectScore, agent, observer).Scan)
 	if errors.Is(err, store.ErrNoRows) {
 		return cached{observer: observer, agent: agent, trustRecord: opened(prior)}, nil
 	}

@@ -68,7 +68,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 		return c, false, err
 	}
 	now := g.Tx().Micros()
-	r, c, brief, err := scanClaimed(g.Tx().LookupRow(selectHeld, g.Actor()))
+	r, c, brief, err := scanClaimed(g.Tx().QueryRow(selectHeld, g.Actor()))
 	if err == nil {
 		if err := want.accepts(g, r); err != nil {
 			return c, false, err
@@ -128,11 +128,11 @@ func (w Wanted) ready(g access.Grant) (n int64, err error) {
 func (w Wanted) first(tx *store.Tx, classes string) (n int64, err error) {
 	switch {
 	case w.Work != "":
-		err = tx.LookupRow(readyItem, classes, w.Work, w.Task).Scan(&n)
+		err = tx.QueryRow(readyItem, classes, w.Work, w.Task).Scan(&n)
 	case w.Task != "":
-		err = tx.LookupRow(readyOfTask, classes, "", w.Task).Scan(&n)
+		err = tx.QueryRow(readyOfTask, classes, "", w.Task).Scan(&n)
 	default:
-		err = tx.LookupRow(firstReady, classes).Scan(&n)
+		err = tx.QueryRow(firstReady, classes).Scan(&n)
 	}
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
 		return 0, fmt.Errorf("find work: %w", err)
@@ -149,7 +149,7 @@ func (w Wanted) accepts(g access.Grant, held row) error {
 		return err
 	} else if !all {
 		l := class{}
-		if err := g.Tx().LookupRow(selectClass, held.class).Scan(l.dest()...); err != nil {
+		if err := g.Tx().QueryRow(selectClass, held.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		wanted = wanted && slices.ContainsFunc(only, func(id schemas.GroupID) bool {
@@ -191,7 +191,7 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 	if r.depends == 0 {
 		return c, true, nil
 	}
-	rows, err := g.Tx().Lookup(selectInputs, r.n)
+	rows, err := g.Tx().Query(selectInputs, r.n)
 	if err != nil {
 		return c, false, fmt.Errorf("read inputs: %w", err)
 	}
@@ -249,7 +249,7 @@ func (w *Watch) Look(g access.Grant, want Wanted) (bool, error) {
 
 func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
 	if epoch, err = access.Epoch(tx); err == nil {
-		err = tx.LookupRow(newestClass).Scan(&newest)
+		err = tx.QueryRow(newestClass).Scan(&newest)
 	}
 	return epoch, newest, err
 }

@@ -26,7 +26,7 @@ func (l *class) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.ne
 
 // number finds the class's number, making it if it is new.
 func (l *class) number(g access.Grant) (n int64, err error) {
-	err = g.Tx().LookupRow(findClass, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
+	err = g.Tx().QueryRow(findClass, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
 	if errors.Is(err, store.ErrNoRows) {
 		err = g.Tx().QueryRow(insertClass, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
 	}
@@ -90,7 +90,7 @@ func (w Wanted) groups(g access.Grant) (only []schemas.GroupID, all bool, err er
 	if w.Swarm == "" {
 		return []schemas.GroupID{w.Group}, w.Group == "", nil
 	}
-	rows, err := g.Tx().Lookup(selectSwarmGroups, w.Swarm)
+	rows, err := g.Tx().Query(selectSwarmGroups, w.Swarm)
 	only, err = store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
 	if err != nil {
 		return nil, false, fmt.Errorf("read groups of a swarm: %w", err)
@@ -149,7 +149,7 @@ func classesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 		n               int64
 		needs, excluded string
 	}
-	rows, err := g.Tx().Lookup(selectClasses, store.List(pools), g.Actor(), w.Role, ready)
+	rows, err := g.Tx().Query(selectClasses, store.List(pools), g.Actor(), w.Role, ready)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) {
 		return c, r.Scan(&c.n, &c.needs, &c.excluded)
 	})

@@ -52,7 +52,7 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 		}
 		// A member gets the group's event.
 		var member bool
-		if err := g.Tx().LookupRow(countMember, r.group, holder).Scan(&member); err != nil {
+		if err := g.Tx().QueryRow(countMember, r.group, holder).Scan(&member); err != nil {
 			return 0, fmt.Errorf("read members: %w", err)
 		}
 		if member {
@@ -86,7 +86,7 @@ func RunGroups(g access.Grant) ([]schemas.GroupID, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
 	}
-	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
+	rows, err := g.Tx().Query(selectRunGroups, g.Actor())
 	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) {
 		return group, r.Scan(&group)
 	})

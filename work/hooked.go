@@ -28,7 +28,7 @@ func Executing(g access.Grant, agent schemas.EntityID) (bool, error) {
 }
 
 func executing(g access.Grant, agent schemas.EntityID) (item int64, id string, fence int64, ok bool, err error) {
-	err = g.Tx().LookupRow(selectExecuting, agent).Scan(&item, &id, &fence)
+	err = g.Tx().QueryRow(selectExecuting, agent).Scan(&item, &id, &fence)
 	if errors.Is(err, store.ErrNoRows) {
 		return 0, "", 0, false, nil
 	}
@@ -50,7 +50,7 @@ func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) erro
 		return err
 	}
 	var have int
-	if err := g.Tx().LookupRow(countHooked, item, fence).Scan(&have); err != nil {
+	if err := g.Tx().QueryRow(countHooked, item, fence).Scan(&have); err != nil {
 		return fmt.Errorf("count reports of hooks: %w", err)
 	}
 	if have >= maxRecorded {
@@ -77,7 +77,7 @@ const maxToolName = 200
 
 // Hooked gives what hooks reported of the calls under a lease, in order.
 func Hooked(g access.Grant, item, fence int64) ([]schemas.Evidence, error) {
-	rows, err := g.Tx().Lookup(selectHooked, item, fence)
+	rows, err := g.Tx().Query(selectHooked, item, fence)
 	calls, err := store.Collect(rows, err, func(r *sql.Rows) (e schemas.Evidence, err error) {
 		return e, r.Scan(&e.Tool, &e.Input, &e.Exit, &e.Head, &e.Tail)
 	})
@@ -89,7 +89,7 @@ func Hooked(g access.Grant, item, fence int64) ([]schemas.Evidence, error) {
 
 // HookedOver reports whether a report of a hook is older than keepHooked.
 func HookedOver(g access.Grant) (yes bool, err error) {
-	err = g.Tx().LookupRow(hookedOver, g.Tx().Micros()-keepHooked.Microseconds()).Scan(&yes)
+	err = g.Tx().QueryRow(hookedOver, g.Tx().Micros()-keepHooked.Microseconds()).Scan(&yes)
 	return yes, err
 }
 

@@ -100,7 +100,7 @@ func (r *row) save(g access.Grant) error {
 
 // load reads the row of an item by its number.
 func load(g access.Grant, n int64) (row, error) {
-	r, err := scanRow(g.Tx().LookupRow(selectItem, n))
+	r, err := scanRow(g.Tx().QueryRow(selectItem, n))
 	if err != nil {
 		return r, fmt.Errorf("read work: %w", err)
 	}
@@ -145,7 +145,7 @@ func (t *readyNews) announce(g access.Grant) error {
 	var order []events.Stream
 	for _, one := range t.order {
 		var l class
-		if err := g.Tx().LookupRow(selectClass, one.class).Scan(l.dest()...); err != nil {
+		if err := g.Tx().QueryRow(selectClass, one.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		var to events.Stream
@@ -200,7 +200,7 @@ var cultures access.Fact[schemas.GroupID, groupCulture]
 func cultureOf(g access.Grant, id schemas.GroupID) (groupCulture, error) {
 	return cultures.Of(g, id, func() (c groupCulture, err error) {
 		var text string
-		if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
+		if err = g.Tx().QueryRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
 			err = json.Unmarshal([]byte(text), &c)
 		}
 		if err != nil {
@@ -268,7 +268,7 @@ func (n News) Announce(g access.Grant) error {
 		}
 		if heard {
 			var member bool
-			if err := g.Tx().LookupRow(countMember, n.Group, to).Scan(&member); err != nil {
+			if err := g.Tx().QueryRow(countMember, n.Group, to).Scan(&member); err != nil {
 				return fmt.Errorf("read members: %w", err)
 			}
 			if member {

@@ -28,7 +28,7 @@ func findDue(tx *store.Tx) ([]due, error) {
 		return nil, access.ErrNoGrant
 	}
 	now := tx.Micros()
-	rows, err := tx.Lookup(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), mostAtOnce)
+	rows, err := tx.Query(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), mostAtOnce)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (d due, err error) { return d, r.Scan(&d.n, &d.on) })
 	if err != nil {
 		return nil, fmt.Errorf("find due work: %w", err)
@@ -43,7 +43,7 @@ func Due(g access.Grant) (bool, error) {
 		return len(found) > 0, err
 	}
 	var late bool
-	err = g.Tx().LookupRow(countLate, g.Tx().Micros()-lateFor.Microseconds()).Scan(&late)
+	err = g.Tx().QueryRow(countLate, g.Tx().Micros()-lateFor.Microseconds()).Scan(&late)
 	return late, err
 }
 
@@ -249,7 +249,7 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 	var news readyNews
 	for _, r := range held {
 		var l class
-		if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
+		if err := g.Tx().QueryRow(selectClass, r.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		tools, err := list[string](l.needs)

@@ -71,7 +71,7 @@ func Record(g access.Grant, r Run) error {
 		return access.ErrNoGrant
 	}
 	var item int64
-	err := g.Tx().LookupRow(selectItemN, r.WorkID).Scan(&item)
+	err := g.Tx().QueryRow(selectItemN, r.WorkID).Scan(&item)
 	if errors.Is(err, store.ErrNoRows) {
 		return schemas.NotFoundf("there is no work item %s", r.WorkID)
 	}
@@ -117,10 +117,10 @@ func (r Run) bounded() Run {
 // Recorded gives the calls on record of a lease, in order; ok is false if nothing was
 // recorded of it.
 func Recorded(g access.Grant, item, fence int64) (calls []schemas.Evidence, ok bool, err error) {
-	if err := g.Tx().LookupRow(selectRecords, item, fence).Scan(&ok); err != nil || !ok {
+	if err := g.Tx().QueryRow(selectRecords, item, fence).Scan(&ok); err != nil || !ok {
 		return nil, false, err
 	}
-	rows, err := g.Tx().Lookup(selectRecordedCalls, item, fence)
+	rows, err := g.Tx().Query(selectRecordedCalls, item, fence)
 	calls, err = store.Collect(rows, err, func(r *sql.Rows) (e schemas.Evidence, err error) {
 		return e, r.Scan(&e.Tool, &e.Input, &e.Exit, &e.Head, &e.Tail)
 	})

@@ -211,7 +211,7 @@ func (r *Report) ReadAhead(g access.Grant) error {
 
 // leased reads the item that the actor held with the fence of p, and the report of that lease.
 func leased(g access.Grant, p *Report) (r row, before filed, a asks, err error) {
-	err = g.Tx().LookupRow(selectLeased, p.id, g.Actor(),
+	err = g.Tx().QueryRow(selectLeased, p.id, g.Actor(),
 		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late, &a.role, &a.schema, &a.checks)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return r, before, a, schemas.NotFoundf("you never held work %q with fence %d",
@@ -243,7 +243,7 @@ func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, rev
 			on, r.outcome = schemas.WorkExhaust, "given back"
 		}
 		r.releases++
-		if err := g.Tx().LookupRow(nextPlace).Scan(&r.place); err != nil {
+		if err := g.Tx().QueryRow(nextPlace).Scan(&r.place); err != nil {
 			return fmt.Errorf("read place: %w", err)
 		}
 	case Done:

@@ -39,7 +39,7 @@ func put(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID
 	if r.class, err = l.number(g); err != nil {
 		return 0, "", err
 	}
-	if err := g.Tx().LookupRow(nextPlace).Scan(&r.place); err != nil {
+	if err := g.Tx().QueryRow(nextPlace).Scan(&r.place); err != nil {
 		return 0, "", fmt.Errorf("read place: %w", err)
 	}
 	if _, err := r.move(schemas.WorkDue); err != nil {
@@ -115,7 +115,7 @@ func classOf(g access.Grant, n int64) (r row, l class, err error) {
 	if r, err = load(g, n); err != nil {
 		return r, l, err
 	}
-	if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
+	if err := g.Tx().QueryRow(selectClass, r.class).Scan(l.dest()...); err != nil {
 		return r, l, fmt.Errorf("read eligibility class: %w", err)
 	}
 	return r, l, nil

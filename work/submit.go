@@ -334,7 +334,7 @@ func (d Draft) class(g access.Grant, people map[string]schemas.EntityID) (class,
 	if d.group == "" {
 		in, err = g.Holds(id)
 	} else {
-		err = g.Tx().LookupRow(countMember, d.group, id).Scan(&in)
+		err = g.Tx().QueryRow(countMember, d.group, id).Scan(&in)
 	}
 	if err != nil {
 		return l, err

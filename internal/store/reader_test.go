@@ -17,7 +17,7 @@ import (
 func TestReadersAreOpenedAsNeeded(t *testing.T) {
 	s := open(t)
 	read := func() error {
-		return s.Read(t.Context(), func(tx *Tx) error { _, err := tx.Lookup(`SELECT 1`); return err })
+		return s.Read(t.Context(), func(tx *Tx) error { _, err := tx.Query(`SELECT 1`); return err })
 	}
 	for range 3 * maxReaders {
 		require.NoError(t, read())
@@ -45,18 +45,18 @@ func TestReadersAreOpenedAsNeeded(t *testing.T) {
 	require.NoError(t, read())
 }
 
-// A look-up is not interrupted, but does not begin for a caller that gave up.
-func TestLookupBeginsForNobody(t *testing.T) {
+// A query for one row is not interrupted, but does not begin for a caller that gave up.
+func TestOneRowIsNotAskedForAfterTheCallerLeft(t *testing.T) {
 	s := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	require.ErrorIs(t, s.Read(ctx, func(tx *Tx) error {
 		var one int
-		require.NoError(t, tx.LookupRow(`SELECT 1`).Scan(&one))
+		require.NoError(t, tx.QueryRow(`SELECT 1`).Scan(&one))
 		cancel()
-		return tx.LookupRow(`SELECT 1`).Scan(&one)
+		return tx.QueryRow(`SELECT 1`).Scan(&one)
 	}), schemas.ErrBusy)
 	var none *Tx
-	_, err := none.Lookup(`SELECT 1`)
+	_, err := none.Query(`SELECT 1`)
 	require.ErrorIs(t, err, errNoTx)
 }
 
@@ -68,7 +68,7 @@ func TestAskSeesTheNewestCommit(t *testing.T) {
 		require.NoError(t, s.Ask(t.Context(), func(tx *Tx) error {
 			_, err := tx.Exec(`DELETE FROM counters`)
 			require.ErrorIs(t, err, errReadOnly)
-			return tx.LookupRow(`SELECT count(*) FROM node WHERE name LIKE 'asked-%'`).Scan(&got)
+			return tx.QueryRow(`SELECT count(*) FROM node WHERE name LIKE 'asked-%'`).Scan(&got)
 		}))
 		require.Equal(t, want, got)
 		require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
@@ -103,7 +103,7 @@ func TestShrinkGivesMemoryBack(t *testing.T) {
 	}))
 	count := func(s *Store) (n int) {
 		require.NoError(t, s.Read(t.Context(), func(tx *Tx) error {
-			return tx.LookupRow(`SELECT count(value) FROM node WHERE length(value) > 0`).Scan(&n)
+			return tx.QueryRow(`SELECT count(value) FROM node WHERE length(value) > 0`).Scan(&n)
 		}))
 		return n
 	}
@@ -154,7 +154,7 @@ func TestSnapshotMovesWithEveryCommit(t *testing.T) {
 	look := func() (at Snapshot) {
 		require.NoError(t, s.Read(t.Context(), func(tx *Tx) error {
 			require.Zero(t, tx.Snapshot()) // it has not begun
-			require.NoError(t, tx.LookupRow(`SELECT count(*) FROM node`).Scan(new(int)))
+			require.NoError(t, tx.QueryRow(`SELECT count(*) FROM node`).Scan(new(int)))
 			at = tx.Snapshot()
 			require.NoError(t, other.Write(t.Context(), func(*Tx) error { return nil }))
 			require.Equal(t, at, tx.Snapshot())
@@ -176,7 +176,7 @@ func TestSnapshotMovesWithEveryCommit(t *testing.T) {
 		last = now
 	}
 	require.NoError(t, s.Ask(t.Context(), func(tx *Tx) error {
-		require.NoError(t, tx.LookupRow(`SELECT 1`).Scan(new(int)))
+		require.NoError(t, tx.QueryRow(`SELECT 1`).Scan(new(int)))
 		require.Zero(t, tx.Snapshot())
 		return nil
 	}))

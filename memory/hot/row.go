@@ -97,7 +97,7 @@ func noContext(entity schemas.EntityID) error {
 func load(tx *store.Tx, entity schemas.EntityID) (*row, error) {
 	r := &row{entity: entity}
 	var docHash, chain, previous, content []byte
-	err := tx.LookupRow(selectContext, entity).Scan(&r.raw, &docHash, &r.updatedAt, &r.sessions, &r.client, &r.started,
+	err := tx.QueryRow(selectContext, entity).Scan(&r.raw, &docHash, &r.updatedAt, &r.sessions, &r.client, &r.started,
 		&r.ended,
 		&chain, &previous, &content, &r.archived)
 	if errors.Is(err, store.ErrNoRows) {

@@ -89,7 +89,7 @@ func Seen(g access.Grant, task int64, sums map[string][]string) error {
 // one that was not there there is an entry without a sum.
 func sumsOf(g access.Grant, task int64) (map[string][]string, error) {
 	type artefact struct{ path, sum string }
-	rows, err := g.Tx().Lookup(selectArtefacts, task)
+	rows, err := g.Tx().Query(selectArtefacts, task)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (a artefact, err error) {
 		return a, r.Scan(&a.path, &a.sum)
 	})

@@ -48,7 +48,7 @@ func (u *taskTx) unchecked(s seat) (*Unchecked, error) {
 		return nil, nil
 	}
 	if s.role == schemas.MetaValidator {
-		if err := u.g.Tx().LookupRow(selectDispatched, u.t.n, u.t.round).Scan(&need.Since); err != nil {
+		if err := u.g.Tx().QueryRow(selectDispatched, u.t.n, u.t.round).Scan(&need.Since); err != nil {
 			return nil, fmt.Errorf("read seats: %w", err)
 		}
 	}
@@ -65,7 +65,7 @@ func (u *taskTx) criteriaOf(s seat) ([]schemas.Criterion, error) {
 	case schemas.Executor, schemas.AgentValidator:
 		var raw string
 		var planned schemas.PlannedSubTask
-		if err := u.g.Tx().LookupRow(selectPlanned, s.subtask).Scan(&raw); err != nil {
+		if err := u.g.Tx().QueryRow(selectPlanned, s.subtask).Scan(&raw); err != nil {
 			return nil, fmt.Errorf("read subtask: %w", err)
 		}
 		err := decode(raw, &planned)
@@ -145,7 +145,7 @@ func ToCheck(g access.Grant) ([]int64, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
 	}
-	rows, err := g.Tx().Lookup(selectToCheck, g.Tx().Micros(), checksAtOnce)
+	rows, err := g.Tx().Query(selectToCheck, g.Tx().Micros(), checksAtOnce)
 	items, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return nil, fmt.Errorf("find checks: %w", err)
@@ -205,7 +205,7 @@ func (c *Controller) Checked(g access.Grant, item int64,
 
 // seatBy reads a seat by the number of its item.
 func seatBy(g access.Grant, item int64) (s seat, err error) {
-	if err = g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
+	if err = g.Tx().QueryRow(selectSeat, item).Scan(s.dest()...); err != nil {
 		err = fmt.Errorf("read seat: %w", err)
 	}
 	return s, err

@@ -26,15 +26,15 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 		return nil, nil, access.ErrNoGrant
 	}
 	number := func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) }
-	rows, err := g.Tx().Lookup(selectEndedSeats, limit)
+	rows, err := g.Tx().Query(selectEndedSeats, limit)
 	if items, err = store.Collect(rows, err, number); err != nil {
 		return nil, nil, fmt.Errorf("find ended seats: %w", err)
 	}
-	rows, err = g.Tx().Lookup(selectOverdue, g.Tx().Micros(), limit)
+	rows, err = g.Tx().Query(selectOverdue, g.Tx().Micros(), limit)
 	if tasks, err = store.Collect(rows, err, number); err != nil {
 		return nil, nil, fmt.Errorf("find overdue tasks: %w", err)
 	}
-	rows, err = g.Tx().Lookup(selectUndecided, g.Tx().Micros(), limit)
+	rows, err = g.Tx().Query(selectUndecided, g.Tx().Micros(), limit)
 	undecided, err := store.Collect(rows, err, number)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find undecided tasks: %w", err)
@@ -118,7 +118,7 @@ func (c *Controller) Drop(g access.Grant, item int64) error {
 			return err // acted on by another process meanwhile
 		}
 		var s seat
-		if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
+		if err := g.Tx().QueryRow(selectSeat, item).Scan(s.dest()...); err != nil {
 			return fmt.Errorf("read seat: %w", err)
 		}
 		return c.onTask(g, s.task, func(u *taskTx) error {

@@ -159,7 +159,7 @@ func (u *taskTx) left(s *subtask) int { return u.t.settings.Retries + 1 - s.atte
 // binding is what the tool calls of the present round are held against.
 func (u *taskTx) binding() (pipeline.Brief, error) {
 	var raw string
-	if err := u.g.Tx().LookupRow(selectConstraints, u.t.n, u.t.round).Scan(&raw); err != nil {
+	if err := u.g.Tx().QueryRow(selectConstraints, u.t.n, u.t.round).Scan(&raw); err != nil {
 		return pipeline.Brief{}, fmt.Errorf("read constraints: %w", err)
 	}
 	var constraints []pipeline.Constraint

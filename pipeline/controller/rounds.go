@@ -115,7 +115,7 @@ func scanSubTask(scan func(...any) error) (*subtask, error) {
 // subtaskOf reads the subtask of a seat of the present round; nil if it goes on
 // without that seat. The others, which may be long, stay unread.
 func (u *taskTx) subtaskOf(s seat, in schemas.SubTaskState) (*subtask, error) {
-	sub, err := scanSubTask(u.g.Tx().LookupRow(selectSubTask, s.subtask).Scan)
+	sub, err := scanSubTask(u.g.Tx().QueryRow(selectSubTask, s.subtask).Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read subtask: %w", err)
 	}
@@ -127,7 +127,7 @@ func (u *taskTx) subtaskOf(s seat, in schemas.SubTaskState) (*subtask, error) {
 
 // states are those that subtasks of the present round are in.
 func (u *taskTx) states() ([]schemas.SubTaskState, error) {
-	rows, err := u.g.Tx().Lookup(selectStates, u.t.n, u.t.round)
+	rows, err := u.g.Tx().Query(selectStates, u.t.n, u.t.round)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (s schemas.SubTaskState, err error) {
 		return s, r.Scan(&s)
 	})

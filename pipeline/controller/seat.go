@@ -58,7 +58,7 @@ func seatOf(g access.Grant, work string) (s seat, ok bool, err error) {
 	if g.Tx() == nil {
 		return s, false, access.ErrNoGrant
 	}
-	err = g.Tx().LookupRow(selectSeatOf, work).Scan(s.dest()...)
+	err = g.Tx().QueryRow(selectSeatOf, work).Scan(s.dest()...)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, false, nil
 	}
@@ -83,7 +83,7 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 // authorizer, whose grants say it of who reads by them.
 func BlindRole(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
-	if err := tx.LookupRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
+	if err := tx.QueryRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
 		return false, fmt.Errorf("read leases: %w", err)
 	}
 	return alone, nil

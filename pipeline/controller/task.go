@@ -104,7 +104,7 @@ func scanTask(scan func(...any) error) (*task, error) {
 }
 
 func loadTask(g access.Grant, n int64) (*task, error) {
-	t, err := scanTask(g.Tx().LookupRow(selectTask, n).Scan)
+	t, err := scanTask(g.Tx().QueryRow(selectTask, n).Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read task: %w", err)
 	}

@@ -17,14 +17,14 @@ func (c *Controller) Vacate(g access.Grant, who schemas.EntityID) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
 	}
-	rows, err := g.Tx().Lookup(selectWaitingFor, who)
+	rows, err := g.Tx().Query(selectWaitingFor, who)
 	items, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return fmt.Errorf("find seats of %s: %w", who, err)
 	}
 	for _, item := range items {
 		var s seat
-		if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
+		if err := g.Tx().QueryRow(selectSeat, item).Scan(s.dest()...); err != nil {
 			return fmt.Errorf("read seat: %w", err)
 		}
 		if err := asNode(g, func(g access.Grant) error {
@@ -53,7 +53,7 @@ func (u *taskTx) move(s seat) error {
 		}
 	}
 	if s.subtask != 0 {
-		sub, err := scanSubTask(u.g.Tx().LookupRow(selectSubTask, s.subtask).Scan)
+		sub, err := scanSubTask(u.g.Tx().QueryRow(selectSubTask, s.subtask).Scan)
 		if err != nil {
 			return fmt.Errorf("read subtask: %w", err)
 		}
