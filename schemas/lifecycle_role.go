@@ -33,26 +33,25 @@ type RoleEdge struct {
 	From  RoleStatus
 	On    Trigger
 	To    RoleStatus
-	By    By
 	Agent Trigger
 }
 
 // RoleEdges is the lifecycle table of roles, and the only place that decides a next state.
 func RoleEdges() []RoleEdge {
 	edges := []RoleEdge{
-		{RoleDraft, RoleTry, RoleTesting, ByAncestor, Activate},
-		{RoleDraft, Activate, RoleActive, ByAncestor, Activate},
-		{RoleTesting, Activate, RoleActive, ByAncestor, ""},
-		{RoleActive, RoleTry, RoleTesting, ByAncestor, ""},
-		{RoleTesting, Suspend, RoleSuspended, ByAncestor, Suspend},
-		{RoleActive, Suspend, RoleSuspended, ByAncestor, Suspend},
-		{RoleSuspended, Resume, RoleActive, ByAncestor, Resume},
+		{RoleDraft, RoleTry, RoleTesting, Activate},
+		{RoleDraft, Activate, RoleActive, Activate},
+		{RoleTesting, Activate, RoleActive, ""},
+		{RoleActive, RoleTry, RoleTesting, ""},
+		{RoleTesting, Suspend, RoleSuspended, Suspend},
+		{RoleActive, Suspend, RoleSuspended, Suspend},
+		{RoleSuspended, Resume, RoleActive, Resume},
 	}
 	for _, from := range []RoleStatus{RoleDraft, RoleTesting, RoleActive, RoleSuspended} {
 		edges = append(edges,
-			RoleEdge{from, RoleTerminate, RoleTerminated, ByAncestor, Deactivate},
-			RoleEdge{from, TTLExpiry, RoleTerminated, ByNode, TTLExpiry},
-			RoleEdge{from, TaskComplete, RoleTerminated, ByNode, TaskComplete})
+			RoleEdge{from, RoleTerminate, RoleTerminated, Deactivate},
+			RoleEdge{from, TTLExpiry, RoleTerminated, TTLExpiry},
+			RoleEdge{from, TaskComplete, RoleTerminated, TaskComplete})
 	}
 	return edges
 }

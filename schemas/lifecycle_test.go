@@ -33,7 +33,7 @@ func lifecycleOf[S ~string](states []S, final func(S) bool, edges []Edge[S]) lif
 func lifecycles() map[string]lifecycle {
 	var roles []Edge[RoleStatus]
 	for _, e := range RoleEdges() {
-		roles = append(roles, Edge[RoleStatus]{e.From, e.On, e.To, e.By})
+		roles = append(roles, Edge[RoleStatus]{From: e.From, On: e.On, To: e.To})
 	}
 	return map[string]lifecycle{
 		"agent":   lifecycleOf(AgentStatuses(), func(s AgentStatus) bool { return s == Removed }, AgentEdges()),
@@ -90,7 +90,11 @@ func diagram(t *testing.T, name string, l lifecycle) {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    [*] --> " + l.states[0] + "\n")
 	for _, e := range l.edges {
-		b.WriteString("    " + e.From + " --> " + e.To + ": " + string(e.On) + " (" + string(e.By) + ")\n")
+		b.WriteString("    " + e.From + " --> " + e.To + ": " + string(e.On))
+		if e.By != "" {
+			b.WriteString(" (" + string(e.By) + ")")
+		}
+		b.WriteString("\n")
 	}
 	for _, s := range l.final {
 		b.WriteString("    " + s + " --> [*]\n")

@@ -192,7 +192,6 @@ const (
 			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state IN ('held', 'blocked')
 			AND l.pool = 'r/' || ?1)
 		AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
-	countLiving  = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
 	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectPlaced = `SELECT ` + headColumns +
 		` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
