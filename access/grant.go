@@ -70,14 +70,6 @@ func (g Grant) Via() []schemas.EntityID {
 	return []schemas.EntityID{g.g.decision.via}
 }
 
-// Parent is the actor's parent, "" for a human.
-func (g Grant) Parent() schemas.EntityID {
-	if g.g == nil || g.g.decision.actor == nil {
-		return ""
-	}
-	return g.g.decision.actor.self().Parent
-}
-
 // Root is the human above the actor.
 func (g Grant) Root() schemas.EntityID {
 	if g.g == nil || g.g.decision.actor == nil {

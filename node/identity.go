@@ -19,9 +19,8 @@ import (
 
 // Established is who a node's user and their agent are.
 type Established struct {
-	Human   schemas.EntityID
-	Agent   schemas.EntityID
-	Created bool // something was made just now
+	Human schemas.EntityID
+	Agent schemas.EntityID
 }
 
 // Establish makes the node's user and the agent their clients act as, where
@@ -55,41 +54,34 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	}
 	defer agent.Identity.Erase()
 	out := Established{Human: human.EntityID, Agent: agent.EntityID}
-	madeHuman, err := n.recordHuman(ctx, human, humanID)
-	if err != nil {
+	if err := n.recordHuman(ctx, human, humanID); err != nil {
 		return out, err
 	}
-	madeAgent, err := n.recordDefaultAgent(ctx, human.EntityID, agent)
-	out.Created = madeHuman || madeAgent
-	return out, err
+	return out, n.recordDefaultAgent(ctx, human.EntityID, agent)
 }
 
 // recordHuman makes the person's record, if the node has none.
-func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) (made bool, err error) {
-	err = n.Routine(ctx, "setup", func(g access.Grant) error {
+func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) error {
+	return n.Routine(ctx, "setup", func(g access.Grant) error {
 		_, err := agents.SoleHuman(g)
 		if !errors.Is(err, schemas.ErrNotFound) {
 			return err
 		}
-		made = true
 		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: name,
 			Key: human.Identity.Recipient(1)}); err != nil {
 			return err
 		}
 		return hot.Create(g, human.EntityID)
 	})
-	return made, err
 }
 
 // recordDefaultAgent makes the record of the agent that the user's clients act as, if there is none.
-func (n *Node) recordDefaultAgent(ctx context.Context, human schemas.EntityID, agent keys.File) (made bool,
-	err error) {
+func (n *Node) recordDefaultAgent(ctx context.Context, human schemas.EntityID, agent keys.File) error {
 	who := access.Principal{Entity: human, Method: access.ByHuman, KeySeq: 1}
-	err = n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
+	return n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
 		if _, err := agents.Get(g, string(agent.EntityID)); !errors.Is(err, schemas.ErrNotFound) {
 			return err
 		}
-		made = true
 		declared, err := access.ParseCapabilities(leadCapabilities(n.tools), n.tools)
 		if err != nil {
 			return err
@@ -101,7 +93,6 @@ func (n *Node) recordDefaultAgent(ctx context.Context, human schemas.EntityID, a
 		}, nil)
 		return err
 	})
-	return made, err
 }
 
 // OpenIdentity loads the key of the agent a process acts as: ref is a name, an

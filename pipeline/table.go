@@ -81,14 +81,6 @@ func TableV08() Table {
 	}}
 }
 
-// Label is what the table calls the row.
-func (r Row) Label() string {
-	if r.Name != "" {
-		return r.Name
-	}
-	return string(r.Directive)
-}
-
 // Decide finds the row for a round.
 func (p Parameters) Decide(l schemas.Loss, g schemas.Gradient, tie bool) Row {
 	distance, blame := Within, TheEnvironment

@@ -188,8 +188,7 @@ func (r *Roles) load(g access.Grant, id string) (*World, error) {
 // read reads a workspace with its roles.
 func read(tx *store.Tx, id string) (*World, error) {
 	var spec string
-	var group schemas.GroupID
-	if err := tx.QueryRow(selectWorkspace, id).Scan(&spec, &group); err != nil {
+	if err := tx.QueryRow(selectWorkspace, id).Scan(&spec); err != nil {
 		return nil, fmt.Errorf("read workspace: %w", err)
 	}
 	var w schemas.Workspace
@@ -212,7 +211,7 @@ func read(tx *store.Tx, id string) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
-	return NewWorld(w, group, members), nil
+	return NewWorld(w, members), nil
 }
 
 // changed makes what is kept of a workspace void.

@@ -101,7 +101,7 @@ func TestHandle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, m, e, k := workspace(), member("a", "x"), Event{Type: "thing.came", Domain: "x", By: "claude"}, known()
 			c.change(&w, m, &e, &k)
-			d := NewWorld(w, "ws-w", []*Member{m, member("b", "y")}).Handle(m, e, k)
+			d := NewWorld(w, []*Member{m, member("b", "y")}).Handle(m, e, k)
 			require.Equal(t, c.action, d.Action, d)
 			require.Equal(t, c.step, d.Steps[len(d.Steps)-1].Step, d)
 			require.Contains(t, d.Reason, c.says)
@@ -122,7 +122,7 @@ func TestDecisionsAreFast(t *testing.T) {
 			members = append(members, member(fmt.Sprintf("r%d", i), fmt.Sprintf("d%d", i%500)))
 		}
 		domain := fmt.Sprintf("d%d", min(7, roles-1))
-		w, e, k := NewWorld(workspace(), "ws-w", members), Event{Type: "thing.came", Domain: domain, By: "x"}, known()
+		w, e, k := NewWorld(workspace(), members), Event{Type: "thing.came", Domain: domain, By: "x"}, known()
 		const n = 200
 		best := time.Hour
 		for range 20 {
@@ -276,15 +276,15 @@ func TestSignals(t *testing.T) {
 			}},
 	}
 	m := member("a", "x")
-	got := Recommend(NewWorld(w, "g", []*Member{m}), m, episodes, now)
+	got := Recommend(NewWorld(w, []*Member{m}), m, episodes, now)
 	require.Len(t, got, 1)
 	require.Equal(t, map[string]string{"t": "APAC", "p": "3"}, got[0].Params)
 	require.Equal(t, 0.5, got[0].Strength)
 	require.Contains(t, got[0].Reason, "episodes_by_tag t: 2 of 2", "what lies before the window does not count")
-	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), m, episodes[1:4:4][1:], now), "one condition fails")
-	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), m, append(episodes[:1:1], episodes[2:4]...), now),
+	require.Empty(t, Recommend(NewWorld(w, []*Member{m}), m, episodes[1:4:4][1:], now), "one condition fails")
+	require.Empty(t, Recommend(NewWorld(w, []*Member{m}), m, append(episodes[:1:1], episodes[2:4]...), now),
 		"two episodes, one of them before the window")
-	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), member("b", "x"), episodes, now), "not its template")
+	require.Empty(t, Recommend(NewWorld(w, []*Member{m}), member("b", "x"), episodes, now), "not its template")
 }
 
 func TestProgress(t *testing.T) {
@@ -313,7 +313,7 @@ func TestBriefsAreShort(t *testing.T) {
 	for range maxNames {
 		m.Authority.Forbidden = append(m.Authority.Forbidden, strings.Repeat("f", 60))
 	}
-	e, world := Event{Type: "thing.came", Domain: "x", By: "someone"}, NewWorld(w, "g", []*Member{m})
+	e, world := Event{Type: "thing.came", Domain: "x", By: "someone"}, NewWorld(w, []*Member{m})
 	before := world.Handle(m, e, known())
 	for range maxGoals {
 		m.Goals = append(m.Goals, schemas.Objective{ID: "g", Description: strings.Repeat("grow ", 300)})

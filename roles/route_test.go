@@ -31,7 +31,7 @@ func TestEveryWayEnds_INV_ROLE_LOOP(t *testing.T) {
 			m.Wake, m.OperatorIDs = wakes[random.IntN(len(wakes))], nil
 			members = append(members, m)
 		}
-		w := NewWorld(workspace(), "g", members)
+		w := NewWorld(workspace(), members)
 		e := Event{Type: "thing.came", Domain: domains[random.IntN(3)], By: "someone", Depth: random.IntN(10)}
 		if len(members) > 0 && random.IntN(2) == 0 && w.byID[members[0].RoleID] != nil {
 			e.Names = members[0].RoleID
@@ -64,13 +64,13 @@ func TestEveryWayEnds_INV_ROLE_LOOP(t *testing.T) {
 func TestTestingTakesNothingAway_INV_ROLE_SANDBOX(t *testing.T) {
 	trial, active := member("a-trial", "x", "*"), member("b", "*")
 	trial.State = schemas.RoleTesting
-	w := NewWorld(workspace(), "g", []*Member{trial, active, member("c", "y")})
+	w := NewWorld(workspace(), []*Member{trial, active, member("c", "y")})
 	e := Event{Type: "thing.came", Domain: "x", By: "someone"}
 	require.Equal(t, active, w.First(e), "the active one, though the other names the domain and comes first by its id")
 	active.OperatorIDs = nil
 	require.Equal(t, active, w.First(e), "though it has nothing to do for such events")
 	active.State = schemas.RoleSuspended
-	require.Equal(t, trial, NewWorld(workspace(), "g", []*Member{trial, active}).First(e), "it tries what nobody takes")
+	require.Equal(t, trial, NewWorld(workspace(), []*Member{trial, active}).First(e), "it tries what nobody takes")
 
 	trial.Domains, e.Domain, e.Names = []string{"x"}, "y", "a-trial"
 	list, err := New(nil, nil).route(access.Grant{}, w, e, func(_ *Member, _ int, d Decision) (Decided, error) {

@@ -5,7 +5,7 @@ const (
 		VALUES (?, ?, ?, ?, 1, ?, ?)`
 	updateWorkspace = `UPDATE workspaces SET spec = ?, version = version + 1, updated_at = ? WHERE id = ?`
 	touchWorkspace  = `UPDATE workspaces SET version = version + 1, updated_at = ? WHERE id = ?`
-	selectWorkspace = `SELECT spec, group_id FROM workspaces WHERE id = ?`
+	selectWorkspace = `SELECT spec FROM workspaces WHERE id = ?`
 	selectVersion   = `SELECT version FROM workspaces WHERE id = ?`
 	selectOwner     = `SELECT owner FROM workspaces WHERE id = ?`
 	// selectMine lists the workspaces that the person ?1 owns or, for a role's agent ?2, its own.

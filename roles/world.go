@@ -22,8 +22,7 @@ type Member struct {
 // World is a workspace as decisions see it. It never changes once it is made.
 type World struct {
 	Workspace schemas.Workspace // without its roles
-	Group     schemas.GroupID
-	Members   []*Member // in the order of their ids
+	Members   []*Member         // in the order of their ids
 
 	byID    map[string]*Member
 	byAgent map[schemas.EntityID]*Member
@@ -37,8 +36,8 @@ type ownership struct {
 }
 
 // NewWorld makes a world of these members.
-func NewWorld(w schemas.Workspace, group schemas.GroupID, members []*Member) *World {
-	v := &World{Workspace: w, Group: group, Members: members, byID: map[string]*Member{},
+func NewWorld(w schemas.Workspace, members []*Member) *World {
+	v := &World{Workspace: w, Members: members, byID: map[string]*Member{},
 		byAgent: map[schemas.EntityID]*Member{}, owners: map[ownership][]*Member{}}
 	v.Workspace.Roles = nil
 	slices.SortFunc(v.Members, func(a, b *Member) int { return cmp.Compare(a.RoleID, b.RoleID) })

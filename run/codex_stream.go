@@ -13,13 +13,11 @@ import (
 type codexStream struct {
 	payer, model string
 	last         string // what the model said last
-	failed       string
 }
 
 type codexLine struct {
-	Type    string `json:"type"`
-	Message string `json:"message"`
-	Error   struct {
+	Type  string `json:"type"`
+	Error struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Usage struct {
@@ -62,8 +60,6 @@ func (s *codexStream) read(line []byte, at time.Time) ([]Event, error) {
 		}
 	case "item.completed":
 		return s.completed(l.Item, at), nil
-	case "error":
-		s.failed = l.Message
 	case "turn.failed":
 		return []Event{{Kind: Ended, At: at, Fault: clientFault(l.Error.Message),
 			Usage: work.Usage{Cost: work.UnknownCost}}}, nil

@@ -15,7 +15,6 @@ import (
 // geminiStream reads the stream-json output of Gemini CLI, line by line.
 type geminiStream struct {
 	dir, payer string
-	model      string
 	text       strings.Builder   // since the last tool call
 	failed     string            // the last error it reported
 	open       map[string]string // calls without a result so far: id → tool
@@ -53,7 +52,6 @@ func (s *geminiStream) read(line []byte, at time.Time) ([]Event, error) {
 	}
 	switch l.Type {
 	case "init":
-		s.model = l.Model
 		return []Event{{Kind: Began, At: at, Model: l.Model, Payer: s.payer}}, nil
 	case "message":
 		if l.Role == "assistant" && l.Content != "" {

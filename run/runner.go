@@ -47,7 +47,6 @@ type Runner struct {
 type Ending struct {
 	View    controller.View
 	Why     string // it ended before the task did
-	Paused  bool   // by the user or a budget: --resume goes on
 	Planned bool   // it stopped at the plan, as the user asked
 	Spent   work.Usage
 	Priced  bool // the price of everything is known
@@ -167,7 +166,7 @@ func (r *Runner) clarify(ctx context.Context, v controller.View) error {
 			return err
 		}
 	} else {
-		r.board.note("there are questions, and nobody to answer them: it goes on without")
+		r.board.note("there are questions, and this run cannot ask you: it goes on without answers")
 	}
 	return r.Node.Answer(ctx, r.Task, answers)
 }
@@ -218,7 +217,7 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 		return e, err
 	}
 	if isOver {
-		e.Why, e.Paused, e.Planned = over.why, over.stopped, over == errPlanned
+		e.Why, e.Planned = over.why, over == errPlanned
 	}
 	e.Spent, e.Priced = r.budget.total()
 	e.Branch, e.Base = Branch(r.Task), r.Repo.Base

@@ -82,7 +82,6 @@ func sameContent(a, b string) bool {
 // Header is the part of a key file that is not encrypted.
 type Header struct {
 	EntityID  schemas.EntityID
-	Kind      Kind
 	KeySeq    uint32
 	PublicKey []byte // raw Ed25519
 	Locked    bool   // by a passphrase
@@ -95,7 +94,7 @@ func ReadHeader(path string) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	return Header{EntityID: j.EntityID, Kind: j.Kind, KeySeq: j.KeySeq, PublicKey: j.PublicKey,
+	return Header{EntityID: j.EntityID, KeySeq: j.KeySeq, PublicKey: j.PublicKey,
 		Locked: j.KDF != kdfNone}, nil
 }
 

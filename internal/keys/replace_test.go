@@ -109,7 +109,7 @@ func TestReadHeader(t *testing.T) {
 	for name, locked := range map[string]bool{"plain": false, "locked": true} {
 		h, err := ReadHeader(filepath.Join(dir, name))
 		require.NoError(t, err)
-		require.Equal(t, Header{EntityID: f.EntityID, Kind: Agent, KeySeq: 2, PublicKey: f.Identity.PublicKey(),
+		require.Equal(t, Header{EntityID: f.EntityID, KeySeq: 2, PublicKey: f.Identity.PublicKey(),
 			Locked: locked}, h)
 	}
 

@@ -76,7 +76,6 @@ type Chain struct {
 	SessionCount int64
 	ChainHash    Hash
 	PreviousHash Hash
-	Genesis      Hash
 }
 
 // ReadChain gives the chain of entity's context.
@@ -89,8 +88,7 @@ func ReadChain(g access.Grant, entity schemas.EntityID) (Chain, error) {
 }
 
 func (r *row) state() Chain {
-	return Chain{SessionCount: r.sessions, ChainHash: r.chain, PreviousHash: r.previous,
-		Genesis: Genesis(r.entity)}
+	return Chain{SessionCount: r.sessions, ChainHash: r.chain, PreviousHash: r.previous}
 }
 
 // verify recomputes what the row says of itself (INV-L1-CHAIN). It does not

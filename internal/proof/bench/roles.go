@@ -225,7 +225,7 @@ func decisions(count int) (list []float64) {
 			Role: schemas.Role{RoleID: fmt.Sprintf("r%d", i), Domains: []string{fmt.Sprintf("d%d", i)},
 				OperatorIDs: []string{"op"}, Authority: schemas.Authority{Autonomous: []string{"do"}}}})
 	}
-	w := roles.NewWorld(spec, "g", members)
+	w := roles.NewWorld(spec, members)
 	known := roles.Known{Trust: func(*roles.Member, string) int { return 50 },
 		Used:  func(*roles.Member) roles.Used { return roles.Used{} },
 		Wakes: func(*roles.Member) int { return 0 }}
