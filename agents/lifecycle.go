@@ -120,7 +120,8 @@ func mayLift(g access.Grant, r Record) error {
 	if err != nil || ok {
 		return err
 	}
-	return schemas.Deniedf("%s was %s by someone above you", r.Name, r.Status).Try("ask your own parent to lift that")
+	return schemas.Deniedf("%s was %s by an agent or person above you", r.Name, r.Status).
+		Try("ask your own parent to lift that")
 }
 
 // whoseWord says who stands behind the deactivation of a suspended agent: if the

@@ -27,23 +27,8 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (seen int, err erro
 	if err != nil {
 		return 0, err
 	}
-	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
+	r, err := removable(g, see, id, how)
 	if err != nil {
-		return 0, err
-	}
-	r, ok := found[id]
-	if !ok {
-		if r, ok, err = buriedByGroup(g, see, id, how); err != nil {
-			return 0, err
-		}
-	}
-	if !ok {
-		return 0, absent(id)
-	}
-	if err := g.Need(need(access.KindWrite, r.visibility, r.owner, r.group)); err != nil {
-		return 0, err
-	}
-	if err := mayRemove(g, &r, how); err != nil {
 		return 0, err
 	}
 	var gone []row
@@ -72,6 +57,27 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (seen int, err erro
 		}
 	}
 	return seen, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": len(gone)})
+}
+
+// removable gives an item that the actor may delete in this way.
+func removable(g access.Grant, see readScope, id schemas.ItemID, how Deletion) (row, error) {
+	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
+	if err != nil {
+		return row{}, err
+	}
+	r, ok := found[id]
+	if !ok {
+		if r, ok, err = buriedByGroup(g, see, id, how); err != nil {
+			return row{}, err
+		}
+	}
+	if !ok {
+		return row{}, absent(id)
+	}
+	if err := g.Need(need(access.KindWrite, r.visibility, r.owner, r.group)); err != nil {
+		return row{}, err
+	}
+	return r, mayRemove(g, &r, how)
 }
 
 // buriedByGroup finds an item that a manager of its group deleted, for the actor if it manages
@@ -113,7 +119,7 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 			return nil
 		}
 	}
-	return schemas.Deniedf("%s belongs to somebody else", r.id).
+	return schemas.Deniedf("%s has another owner", r.id).
 		Try("ask its owner %s, or an owner or admin of its group", r.owner)
 }
 

@@ -67,7 +67,7 @@ func (r *row) unshared() error {
 	case r.visibility == schemas.Group && access.Reserved(r.group, ""):
 		return schemas.Deniedf("%s waits in %s for a decision", r.id,
 			r.group).Expecting("an item that was approved into its group").
-			Try("%s shows it to whoever decides, and %s approves it into the group it is for",
+			Try("its reviewers see it with %s, and %s approves it into the group it is for",
 				schemas.Tool("review_list"), schemas.Tool("review_decide"))
 	case r.unreleased():
 		return r.waits()
@@ -83,8 +83,8 @@ func (r *row) unshared() error {
 // copyOf is a copy of src for group.
 func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	if src.hidden {
-		return src, schemas.Deniedf("%s is hidden with who wrote it",
-			src.id).Try("whoever hid that agent can lift it: cordelia trust lift AGENT")
+		return src, schemas.Deniedf("%s is hidden with its author",
+			src.id).Try("the person or agent that hid that author can show it again: cordelia trust lift AGENT")
 	}
 	now := g.Tx().Micros()
 	c := src

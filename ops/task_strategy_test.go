@@ -236,7 +236,7 @@ func TestPlacesInPlansElsewhere(t *testing.T) {
 	crew := h.crew("alone")[0]
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
 	h.refused(crew, h.take(crew, "R2"), planOf(part("look", 1, map[string]any{"assigned_to": "alone"})),
-		"whoever is free takes it")
+		"any free agent takes it")
 }
 
 // With its swarm a task ends that only waits for seats nobody else sees.

@@ -34,7 +34,7 @@ type TrustAssessOut struct {
 	Agent     schemas.EntityID `json:"agent_id"`
 	Name      string           `json:"name,omitempty"`
 	Counted   bool             `json:"counted"`
-	Weight    float64          `json:"weight,omitempty" jsonschema:"of 1; shown to whoever sees the score"`
+	Weight    float64          `json:"weight,omitempty" jsonschema:"of 1; shown with the score"`
 	Repeated  bool             `json:"repeated,omitempty"`
 	Note      string           `json:"note,omitempty"`
 	Accuracy  float64          `json:"accuracy,omitempty"`

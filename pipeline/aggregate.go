@@ -48,7 +48,7 @@ func Verdicts(criteria []schemas.Criterion, given []schemas.JudgedCriterion,
 		case judged:
 			verdicts = append(verdicts, p.verdict(c, j, named))
 		default:
-			verdicts = append(verdicts, failedVerdict(c, "nobody judged it", "", ""))
+			verdicts = append(verdicts, failedVerdict(c, "no verdict on it came", "", ""))
 		}
 	}
 	return verdicts, notes

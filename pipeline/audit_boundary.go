@@ -121,7 +121,7 @@ func (l *taskLog) executor(Watch) {
 			l.breach(r.AuditEvent, "R3 sat in subtask %q and reported on subtask %q of task %q", r.SubTaskID,
 				r.body.SubTaskID, r.body.TaskID)
 		case !known:
-			l.breach(r.AuditEvent, "R3 reported on subtask %q, which nobody dispatched", r.body.SubTaskID)
+			l.breach(r.AuditEvent, "R3 reported on subtask %q, which no role had dispatched", r.body.SubTaskID)
 		}
 		b := l.bounds(r.AuditEvent)
 		targets := Brief{BlockedTargets: b.BlockedTargets}
@@ -255,7 +255,7 @@ func (l *taskLog) solver(Watch) {
 		switch {
 		case d.body.Directive == schemas.Abandon: // also where no round can begin
 		case !slices.ContainsFunc(before(l, requests, d.AuditEvent), asked):
-			l.breach(d.AuditEvent, "R7 gave directive %s for round %d, and nobody had asked for it", d.body.Directive,
+			l.breach(d.AuditEvent, "R7 gave directive %s for round %d, which no role had asked for", d.body.Directive,
 				d.body.Round)
 		case slices.ContainsFunc(directives[:i], again):
 			l.breach(d.AuditEvent, "R7 gave a second directive for round %d", d.body.Round)

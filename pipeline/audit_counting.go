@@ -74,7 +74,7 @@ func (l *taskLog) fanInGaps(Watch) {
 		for _, id := range g.Missing {
 			told[e.Round] = true
 			l.report(schemas.MetaValidator, id, []schemas.AuditEvent{e},
-				"round %d was decided on, and nobody had reported on this subtask", e.Round)
+				"round %d was decided before any report on this subtask", e.Round)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func TestEachDetection(t *testing.T) {
 		"R3 reports on what is not there": {func(k *talk) {
 			k.plan("bash", "i")
 			k.executes(9, "bash")
-		}, []want{{boundary, "R3", "nobody dispatched"}}},
+		}, []want{{boundary, "R3", "which no role had dispatched"}}},
 		"R3 uses what is forbidden": {func(k *talk) {
 			k.begins()
 			k.plan("bash", "i")
@@ -209,7 +209,7 @@ func TestEachDetection(t *testing.T) {
 		"R7 unasked": {func(k *talk) {
 			k.runs("bash", schemas.Fail, "i")
 			k.directs(schemas.Refine, 0.5, 0)
-		}, []want{{boundary, "R7", "nobody had asked"}}},
+		}, []want{{boundary, "R7", "which no role had asked for"}}},
 		"R7 twice": {func(k *talk) {
 			k.runs("bash", schemas.Fail, "i")
 			k.replans(schemas.Refine, 0.5, 0)
@@ -239,13 +239,13 @@ func TestEachDetection(t *testing.T) {
 			k.judges(1, schemas.Pass)
 			k.merges("", schemas.Pass)
 			k.ends("R4b", schemas.ResultAccepted)
-		}, []want{{schemas.DetectFanInGap, "R4b", "round 1 was decided on"}}},
+		}, []want{{schemas.DetectFanInGap, "R4b", "round 1 was decided before any report"}}},
 		"replanned without one": {func(k *talk) {
 			k.plan("bash", "i", "j")
 			k.executes(1, "bash")
 			k.judges(1, schemas.Fail)
 			k.replans(schemas.Refine, 0.5, 0)
-		}, []want{{schemas.DetectFanInGap, "R4b", "round 1 was decided on"}}},
+		}, []want{{schemas.DetectFanInGap, "R4b", "round 1 was decided before any report"}}},
 		"a late report": {func(k *talk) {
 			k.say("executor", "R3", "", recordLate, "", map[string]any{"fence": 3})
 		}, []want{{schemas.DetectStaleSubmit, "R3", "not counted"}}},

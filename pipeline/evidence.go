@@ -124,7 +124,7 @@ type Missing struct {
 // where says what does not have it.
 func (m Missing) where() string {
 	if m.By == schemas.ByHook {
-		return "the hooks of the client told of other calls, not of it"
+		return "the client's hooks reported other calls, not this one"
 	}
 	return "the record of the calls does not have it"
 }

@@ -156,7 +156,7 @@ func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
 		why   string
 	}{
 		"one failed":  {task, completed(1), said(schemas.Pass, schemas.Fail), schemas.Logical, "読んだ"},
-		"one missing": {task, completed(1), said(schemas.Pass, schemas.Pass)[:1], "", "nobody judged it"},
+		"one missing": {task, completed(1), said(schemas.Pass, schemas.Pass)[:1], "", "no verdict on it came"},
 		"no evidence": {task, completed(1), silent, "", "without evidence"},
 		"both passed and not": {task, completed(1), append(said(schemas.Pass, schemas.Fail),
 			said(schemas.Pass, schemas.Pass)...), schemas.Logical, "読んだ"},

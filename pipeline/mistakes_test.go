@@ -182,7 +182,7 @@ func missingVerdicts(t *testing.T) {
 	report, _ := decoded[schemas.VerdictReport](t, judged(schemas.Pass))
 	verdicts, _ := Verdicts(task.SuccessCriteria, report.Verdicts, Proof{})
 	require.Len(t, verdicts, len(task.SuccessCriteria))
-	require.Equal(t, "nobody judged it", verdicts[1].Evidence)
+	require.Equal(t, "no verdict on it came", verdicts[1].Evidence)
 }
 
 func cjkIntents(t *testing.T) {

@@ -55,7 +55,7 @@ func (l *suspicions) addHooked(r schemas.ExecutionResult) {
 	for _, e := range r.ToolCalls {
 		reported := hooked(r, e)
 		if r.Recorded == nil && e.Exit == 0 && reported != nil && reported.Exit != 0 {
-			l.add(schemas.DetectUnrecorded, "%s is claimed to have worked, and the hooks of the client told that it failed",
+			l.add(schemas.DetectUnrecorded, "%s is claimed to have worked, and the client's hooks reported that it failed",
 				quote(e.Target()))
 		}
 	}
@@ -84,7 +84,7 @@ func (l *suspicions) addCalls(made []schemas.Evidence, completed bool) {
 		}
 		if inProse(call) {
 			l.add(schemas.DetectUnstructured,
-				"%s is no call of a tool: which tool, with which input, is to be told apart", quote(target))
+				"%s is no call of a tool: it does not say which tool got which input", quote(target))
 		}
 	}
 }

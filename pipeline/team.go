@@ -89,7 +89,7 @@ func (t Team) SpotOf(s schemas.PlannedSubTask) (spot Spot, field, wrong string) 
 	case t.Strategy == schemas.Hierarchical && s.AssignedTo == "":
 		return spot, "assigned_to", "must name who does it: one of " + strings.Join(t.Named(), ", ")
 	case t.Strategy == "" && s.AssignedTo != "":
-		return spot, "assigned_to", "must be left out: whoever is free takes it"
+		return spot, "assigned_to", "must be left out: any free agent takes it"
 	}
 	for _, m := range t.Members {
 		switch {
@@ -104,7 +104,7 @@ func (t Team) SpotOf(s schemas.PlannedSubTask) (spot Spot, field, wrong string) 
 	if s.AssignedTo == "" {
 		return spot, "", ""
 	}
-	wrong = "names nobody who could do it"
+	wrong = "names no agent that could do it"
 	if near := schemas.Nearest(s.AssignedTo, t.Named()); near != "" {
 		wrong += "; did you mean " + near + "?"
 	}

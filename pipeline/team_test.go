@@ -27,7 +27,7 @@ func TestPlacesOfSubTasks(t *testing.T) {
 	}{
 		"a stage":                {stages, "look", "", Spot{Cell: "s.look"}, ""},
 		"one of a stage":         {stages, "look", "look-2", Spot{"s.look", "2"}, ""},
-		"of another stage":       {stages, "tell", "look-2", Spot{}, "names nobody who could do it"},
+		"of another stage":       {stages, "tell", "look-2", Spot{}, "names no agent that could do it"},
 		"no stage":               {stages, "", "", Spot{}, "one of look, tell"},
 		"the coordinator's slot": {stages, "boss", "", Spot{}, "one of look, tell"},
 		"a worker":               {workers, "", "one", Spot{"s.hand", "1"}, ""},
@@ -37,8 +37,8 @@ func TestPlacesOfSubTasks(t *testing.T) {
 		"a stage of none":        {workers, "hand", "one", Spot{}, "there are no stages here"},
 		"anyone":                 {town, "", "", Spot{}, ""},
 		"somebody":               {town, "", "one", Spot{To: "1"}, ""},
-		"a stranger":             {town, "", "solo", Spot{}, "names nobody"},
-		"of no team":             {Team{}, "", "one", Spot{}, "whoever is free takes it"},
+		"a stranger":             {town, "", "solo", Spot{}, "names no agent"},
+		"of no team":             {Team{}, "", "one", Spot{}, "any free agent takes it"},
 		"none of no team":        {Team{}, "", "", Spot{}, ""},
 	} {
 		spot, _, wrong := c.team.SpotOf(schemas.PlannedSubTask{Role: c.role, AssignedTo: c.to})

@@ -93,7 +93,7 @@ func expire(g access.Grant, returned string) error {
 		return err
 	}
 	for _, r := range found {
-		if _, err := r.move(g, schemas.ReviewExpire, access.NodeEntity, "nobody decided in time", ""); err != nil {
+		if _, err := r.move(g, schemas.ReviewExpire, access.NodeEntity, "no decision came in time", ""); err != nil {
 			return err
 		}
 	}

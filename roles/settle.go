@@ -263,7 +263,7 @@ func (r *Roles) settleAsks(g access.Grant) error {
 			}
 			continue
 		}
-		if _, err := a.move(g, schemas.ReviewExpire, access.NodeEntity, "nobody decided in time"); err != nil {
+		if _, err := a.move(g, schemas.ReviewExpire, access.NodeEntity, "no decision came in time"); err != nil {
 			return err
 		}
 	}

@@ -142,22 +142,7 @@ func restrict(s Shield) error {
 	if abi < leastABI {
 		return fmt.Errorf("the kernel's Landlock has version %d, and %d is needed", abi, leastABI)
 	}
-	attr := unix.LandlockRulesetAttr{
-		Handled_access_fs:  fsFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE,
-		Handled_access_net: unix.LANDLOCK_ACCESS_NET_CONNECT_TCP,
-	}
-	if abi >= 5 {
-		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	}
-	if abi >= 6 {
-		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
-	}
-	if abi >= 9 {
-		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
-	}
-	if abi >= 10 {
-		attr.Handled_access_net |= unix.LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP
-	}
+	attr := handled(abi)
 	fd, _, bad := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if bad != 0 {
 		return fmt.Errorf("make a ruleset: %w", bad)
@@ -191,6 +176,27 @@ func restrict(s Shield) error {
 		return fmt.Errorf("restrict: %w", bad)
 	}
 	return nil
+}
+
+// handled is all that a kernel with this version of Landlock can take away.
+func handled(abi int) unix.LandlockRulesetAttr {
+	attr := unix.LandlockRulesetAttr{
+		Handled_access_fs:  fsFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE,
+		Handled_access_net: unix.LANDLOCK_ACCESS_NET_CONNECT_TCP,
+	}
+	if abi >= 5 {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if abi >= 6 {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	if abi >= 9 {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+	}
+	if abi >= 10 {
+		attr.Handled_access_net |= unix.LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP
+	}
+	return attr
 }
 
 // dropCapabilities keeps the program from having any, even if root starts it: with CAP_PERFMON

@@ -118,22 +118,8 @@ func (g Gemini) makeHome(home string, o Order) (payer string, err error) {
 		}
 	}
 	own = filepath.Join(own, ".gemini")
-	payer = "none"
-	for _, name := range []string{".env", "oauth_creds.json", "google_accounts.json", "gemini-credentials.json",
-		"installation_id"} {
-		raw, err := os.ReadFile(filepath.Join(own, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = putIn(home, filepath.Join(".gemini", name), raw)
-		}
-		if err != nil {
-			return "", err
-		}
-		if payer == "none" && name != "installation_id" {
-			payer = "the login of gemini-cli"
-		}
+	if payer, err = copyLogin(own, home); err != nil {
+		return "", err
 	}
 	var theirs struct {
 		Security struct {
@@ -152,24 +138,44 @@ func (g Gemini) makeHome(home string, o Order) (payer string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if theirs.Security.Auth.Selected != "" {
-		payer = theirs.Security.Auth.Selected
+	selected := theirs.Security.Auth.Selected
+	switch {
+	case selected != "":
+		payer = selected
+	case os.Getenv("GEMINI_API_KEY") != "":
+		payer, selected = "GEMINI_API_KEY", "gemini-api-key"
 	}
 	settings := g.settings(o)
 	if name := theirs.Model.Name; name != "" {
 		settings["model"] = object{"name": name, "maxSessionTurns": turnsOf(o)}
 	}
-	settings["security"] = object{"auth": object{"selectedType": theirs.Security.Auth.Selected},
-		"folderTrust": object{"enabled": false}}
-	if theirs.Security.Auth.Selected == "" && os.Getenv("GEMINI_API_KEY") != "" {
-		payer = "GEMINI_API_KEY"
-		settings["security"] = object{"auth": object{"selectedType": "gemini-api-key"},
-			"folderTrust": object{"enabled": false}}
-	}
+	settings["security"] = object{"auth": object{"selectedType": selected}, "folderTrust": object{"enabled": false}}
 	if raw, err = json.Marshal(settings); err != nil {
 		return "", err
 	}
 	return payer, putIn(home, filepath.Join(".gemini", "settings.json"), raw)
+}
+
+// copyLogin copies the files of the user's login into the home, and says who pays by them.
+func copyLogin(own, home string) (payer string, err error) {
+	payer = "none"
+	for _, name := range []string{".env", "oauth_creds.json", "google_accounts.json", "gemini-credentials.json",
+		"installation_id"} {
+		raw, err := os.ReadFile(filepath.Join(own, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = putIn(home, filepath.Join(".gemini", name), raw)
+		}
+		if err != nil {
+			return "", err
+		}
+		if payer == "none" && name != "installation_id" {
+			payer = "the login of gemini-cli"
+		}
+	}
+	return payer, nil
 }
 
 // turnsOf is how many turns it may take; -1 = any number.

@@ -119,21 +119,16 @@ func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 	if own {
 		a = *w.Self
 	}
-	dismiss := func() error {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-		defer cancel()
-		gone := a
-		a = Agent{}
-		return w.Queue.Dismiss(ending, gone)
-	}
 	defer func() {
 		if !own && a.ID != "" {
-			err = errors.Join(err, dismiss())
+			err = errors.Join(err, w.dismiss(ctx, a))
 		}
 	}()
 	for failures := 0; ctx.Err() == nil; {
 		if !own && a.ID != "" && time.Now().After(a.Renew) {
-			if err := dismiss(); err != nil {
+			gone := a
+			a = Agent{}
+			if err := w.dismiss(ctx, gone); err != nil {
 				return err
 			}
 		}
@@ -166,15 +161,30 @@ func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 		default:
 			pause(ctx, afterMiss)
 		}
-		switch {
-		case failures >= maxFailures:
-			return schemas.Errorf(schemas.CodeUnavailable, "%d items in a row could not be done, the last: %s", failures,
-				schemas.MessageOf(err)).Try("mend that, then start the worker again").Because(err)
-		case failures > 0 && err != nil:
-			pause(ctx, min(afterError<<(failures-1), mostPause))
+		if err := afterFailures(ctx, failures, err); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// afterFailures waits, longer after each failure in a row, and gives up after too many.
+func afterFailures(ctx context.Context, failures int, last error) error {
+	switch {
+	case failures >= maxFailures:
+		return schemas.Errorf(schemas.CodeUnavailable, "%d items in a row could not be done, the last: %s", failures,
+			schemas.MessageOf(last)).Try("mend that, then start the worker again").Because(last)
+	case failures > 0 && last != nil:
+		pause(ctx, min(afterError<<(failures-1), mostPause))
+	}
+	return nil
+}
+
+// dismiss ends an agent that was hired, also where the worker is ending.
+func (w *Worker) dismiss(ctx context.Context, a Agent) error {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	return w.Queue.Dismiss(ending, a)
 }
 
 // pause waits, or until ctx ends.

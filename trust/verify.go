@@ -30,7 +30,7 @@ func Verify(tx *store.Tx) (v Verified, err error) {
 
 func unfit(format string, args ...any) error {
 	return schemas.Errorf(schemas.CodeUnavailable, format, args...).
-		Try("someone changed the database by hand; compare with a backup: cordelia restore --dry-run FILE")
+		Try("the database was changed from outside Cordelia; compare with a backup: cordelia restore --dry-run FILE")
 }
 
 // ledger walks the rows of a ledger beside what the audit record says of them.

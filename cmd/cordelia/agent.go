@@ -45,7 +45,7 @@ is kept on this machine, and sealed to its parent in the database.`,
 			Op: "agent_capabilities", Use: "capabilities AGENT", Short: "Show or change an agent's rights",
 			Takes: []string{"agent"},
 			Long: `Show an agent's rights or, with flags, change them. A change takes effect at
-once, for the agent and everyone below it. --tools takes names apart by commas:
+once, for the agent and all agents below it. --tools takes names apart by commas:
 +name adds a tool, -name takes one away, and plain names replace the list.`,
 			Example: `cordelia agent capabilities researcher --tools +task_submit,-memory_share
   cordelia agent capabilities researcher --capabilities '{"max_parallel_ops":2}'`,
@@ -93,7 +93,7 @@ func agentTokenCommand(a *cli.App) *cobra.Command {
 		Use:   "token AGENT",
 		Short: "Print a bearer token for HTTP, good for 15 minutes",
 		Long: `Print a bearer token for cordelia serve, for an agent whose key is on this
-machine. Whoever has it acts as the agent until it ends. With --header a client runs
+machine. A client that has it acts as the agent until it ends. With --header a client runs
 this itself, as often as it needs a token, and keeps none: "headersHelper" of a server in
 the settings of Claude Code.`,
 		Example: `  cordelia agent token researcher | sed 's/^/Authorization: Bearer /' | curl -H @- …

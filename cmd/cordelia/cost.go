@@ -67,7 +67,7 @@ func showCosts(a *cli.App, by work.CostKey, list []work.Cost) {
 		if c.Unpriced > 0 {
 			cost += fmt.Sprintf(" + %d unpriced", c.Unpriced)
 		}
-		key := cli.Clean(cmp.Or(c.Key, "(nobody)"))
+		key := cli.Clean(cmp.Or(c.Key, "(unassigned)"))
 		if by == work.ByTask {
 			key = schemas.ShortID(key)
 		}

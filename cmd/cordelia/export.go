@@ -29,7 +29,7 @@ func exportCommand(a *cli.App) *cobra.Command {
 items with their versions and provenance. What your agents wrote for themselves is
 theirs: with --agents all of it is written, too, also of those that have ended, one
 file each, in the new folder FILE. --group writes all that a group holds instead,
-whoever wrote it. What is left out is counted, with the reason.
+by any author. What is left out is counted, with the reason.
 
 Each record is signed with your key, so that cordelia import believes it wherever your
 key is known. A FILE that exists is not overwritten.`,
@@ -66,7 +66,7 @@ key is known. A FILE that exists is not overwritten.`,
 	}
 	formats := []string{string(archive.JSONL), string(archive.Markdown)}
 	cmd.Flags().StringVar(&format, "format", formats[0], "jsonl (one record a line) or markdown (for people)")
-	cmd.Flags().StringVar(&group, "group", "", "all that this group holds, whoever wrote it")
+	cmd.Flags().StringVar(&group, "group", "", "all that this group holds, by any author")
 	cmd.Flags().BoolVar(&agents, "agents", false, "what your agents own, too: a folder with a file for each")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats,
 		cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists

@@ -21,7 +21,7 @@ func keyCommand(a *cli.App) *cobra.Command {
 func keyInfoCommand(a *cli.App) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
-		Use: "info [AGENT]", Short: "Show which key someone has and where it is",
+		Use: "info [AGENT]", Short: "Show an agent's key, or yours, and where its file is",
 		Example: "  cordelia key info researcher",
 		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -121,7 +121,7 @@ func keyRotateCommand(a *cli.App) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "rotate [AGENT]",
-		Short: "Replace someone's key; the id stays",
+		Short: "Replace an agent's key, or yours; the id stays",
 		Long: `Replace the key of an agent or, without AGENT, your own. The old key and the
 parent's sign the change; if the old one is lost or compromised, the parent's
 alone, with --reason. Tokens end at once, and running processes of the agent
@@ -157,7 +157,7 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 						cli.Clean(strings.Join(done.Unopened, ", ")))
 				}
 				if reason == "compromised" && len(done.Rewrapped) > 0 {
-					a.Note("whoever had the old key could open the keys sealed to it; rotate those too")
+					a.Note("the old key opens the keys that were sealed to it: rotate those too")
 				}
 				return nil
 			})

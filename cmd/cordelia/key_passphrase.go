@@ -20,8 +20,8 @@ func keyPassphraseCommand(a *cli.App) *cobra.Command {
 		Long: `Protect the file of your key with a passphrase, or with another one than it has.
 It is asked for twice. From --passphrase-fd comes a line each: the present one, if
 there is one, and the new one. Its end is not waited for; a line more that is there
-already is an error. Copies of the file made before stay as they are; if somebody may
-have one, replace the key itself: cordelia key rotate.`,
+already is an error. Copies of the file made before stay as they are; if one may be in
+other hands, replace the key itself: cordelia key rotate.`,
 		Example: "  cordelia key passphrase",
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -40,7 +40,7 @@ The database, with the audit record. Back it up with
 .BR "cordelia backup" .
 .TP
 .I ~/.cordelia/keys
-Private keys, for nobody else to read.
+Private keys, which only you can read.
 .TP
 .I ~/.cordelia/config.json
 The settings; without it, or a field of it, the defaults hold.

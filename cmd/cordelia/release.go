@@ -23,7 +23,7 @@ your places. Read an item first: cordelia memory read ID. Your release is of the
 version you read.
 
 What agents of different lines wrote alike, and that names known tools only,
-takes effect without you. --revoke holds an item back whoever agrees.`,
+takes effect without you. --revoke holds an item back against any agreement.`,
 		Example: "  cordelia memory release 1cd21f84 --if-version 1",
 		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {

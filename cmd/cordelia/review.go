@@ -38,7 +38,8 @@ or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "sour
 			Example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
 		}.Command(a),
 		cli.Command{
-			Op: "reintegrate", Use: "withdraw STAGING", Short: "Take back what an agent handed in and nobody decided",
+			Op: "reintegrate", Use: "withdraw STAGING",
+			Short:   "Take back what an agent handed in, while it waits for a decision",
 			Takes:   []string{"staging"},
 			Fixed:   map[string]any{"action": "withdraw"},
 			Only:    []string{},

@@ -22,7 +22,7 @@ func taskCommand(a *cli.App) *cobra.Command {
 			Long: `With --request: submit a task to the pipeline, in the user's words. Agents take its
 roles: R1 reads it and may ask (--answer TASK answers; without words it goes on as it
 is), R2 plans, R3 does, R4a judges each part, R4b the whole. With INTENT beside the
-request nobody needs to read it. --tools are what a plan may use, with commas.
+request R1 does not need to read it. --tools are what a plan may use, with commas.
 
 Else: offer work to the members of a group, or without one to your agents. Each item is
 done by one agent. --items is JSON, the name of a file with it, or - for stdin:

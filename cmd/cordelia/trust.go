@@ -34,7 +34,7 @@ with a capability: a seat, as executor, or a class of tools, as shell.`,
 			Op: "agent_lifecycle", Use: "quarantine AGENT",
 			Short: "Hide everything an agent wrote, and what was derived from it", Takes: []string{"agent"},
 			Fixed: map[string]any{"action": "quarantine"}, Show: cli.Shown(showQuarantined),
-			Long: `Hide everything an agent wrote or writes, its copies, and what anyone derived from
+			Long: `Hide everything an agent wrote or writes, its copies, and what was derived from
 that, in your memory, your agents' and your groups'. Searches leave it out; you
 still read it by its id. No item is changed: lift shows exactly the same again.
 The agent itself goes on; cordelia agent suspend stops it.`,

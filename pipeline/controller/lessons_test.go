@@ -295,7 +295,7 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))
 	e = verdicts(id)
 	require.Equal(t, "Paint the fence", e.Content.Intent)
-	require.Contains(t, e.Content.Lesson, "nobody carried the request over")
+	require.Contains(t, e.Content.Lesson, "no agent carried the request over")
 }
 
 // A lesson as it was kept before it named approaches refuses nothing, and can be read.

@@ -146,7 +146,7 @@ func (u *taskTx) mergeOf(s seat, list []schemas.Criterion) (m merge, judged bool
 	if s.state != schemas.WorkDone || err != nil {
 		m.Verdicts, _ = pipeline.Verdicts(list, nil, pipeline.Proof{})
 		for i := range m.Verdicts {
-			m.Verdicts[i].Evidence = "nobody merged it (R4b): " + s.unfilled()
+			m.Verdicts[i].Evidence = "no agent merged it (R4b): " + s.unfilled()
 		}
 		return m, false, nil
 	}

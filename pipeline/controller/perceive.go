@@ -91,11 +91,11 @@ func (u *taskTx) perception(result string) (schemas.Perception, []string, error)
 // perceived goes on from what R1 answered.
 func (u *taskTx) perceived(s seat) error {
 	if s.state != schemas.WorkDone {
-		return errLapsed{"nobody carried the request over (R1): " + s.unfilled()}
+		return errLapsed{"no agent carried the request over (R1): " + s.unfilled()}
 	}
 	p, _, err := u.perception(s.result)
 	if err != nil {
-		return errLapsed{"nobody carried the request over (R1): " + reason(err)}
+		return errLapsed{"no agent carried the request over (R1): " + reason(err)}
 	}
 	if len(p.Questions) == 0 {
 		if q := u.confirmation(p.Intent); q != "" && u.mayAsk() {

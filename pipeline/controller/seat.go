@@ -111,7 +111,7 @@ func answer(result string) string {
 func (s seat) unfilled() string {
 	switch {
 	case s.outcome == "overdue":
-		return "nobody answered in time"
+		return "no answer came in time"
 	case s.outcome == "rejected":
 		return "a person rejected the answer"
 	case s.state == schemas.WorkCancelled:

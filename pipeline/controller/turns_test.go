@@ -121,7 +121,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
 	require.Empty(t, o.FailureClass)
-	require.Equal(t, "nobody judged it", o.WhatWasWrong)
+	require.Equal(t, "no verdict on it came", o.WhatWasWrong)
 	require.Equal(t, 6, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
 }
 
@@ -139,7 +139,7 @@ func TestUnansweredSeats(t *testing.T) {
 	n.Clock.Move(25 * time.Hour)
 	n.reap()
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))
-	require.Contains(t, string(n.show(id).Result), "nobody answered in time")
+	require.Contains(t, string(n.show(id).Result), "no answer came in time")
 }
 
 // reap is what the node's routine does.

@@ -68,7 +68,7 @@ func proveCommand(a *cli.App) *cobra.Command {
 		Use:   "prove SEQ",
 		Short: "Prove to others that an entry is in the audit record",
 		Long: `Print a proof that entry SEQ is in the record that the newest checkpoint was signed
-for. Whoever has it checks it without the database: cordelia audit verify --proof.
+for. It can be checked without the database: cordelia audit verify --proof.
 With --since the proof also shows that the record continues the newest checkpoint in
 that file.`,
 		Example: "  cordelia audit prove 12 >entry-12.json",

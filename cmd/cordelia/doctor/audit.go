@@ -34,8 +34,8 @@ func (x *examination) record(v events.Verified, err error) {
 	case err != nil:
 		x.report(check, Problem, "put back a backup: cordelia restore FILE", "it cannot be read: %v", err)
 	case !v.Sound():
-		x.report(check, Problem, "someone changed the database or its checkpoints by hand; cordelia audit verify "+
-			"tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
+		x.report(check, Problem, "the database or its checkpoints were changed from outside Cordelia; cordelia audit "+
+			"verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
 		x.report(check, Fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
 			lastDeep(node.Home(x.home)))

@@ -77,7 +77,7 @@ func (x *examination) leftovers(home node.Home) {
 					u.Path)
 				continue
 			}
-			x.report(check, Warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path),
+			x.report(check, Warning, fmt.Sprintf("if no agent needs that key: rm %q", u.Path),
 				"%s, left by a process that was killed, holds a key that no file beside it holds", u.Path)
 		}
 	}

@@ -62,7 +62,7 @@ func (p *setupPlan) planRule(c clientsettings.Client) error {
 		return err
 	case !p.flags.allow:
 		p.notes = append(p.notes, c.Title+
-			" asks before each of cordelia's tools, and refuses them where nobody can answer (claude -p).\nTo allow "+
+			" asks before each of cordelia's tools, and refuses them where it cannot ask you (claude -p).\nTo allow "+
 			"them: cordelia setup --allow\nIt adds the rule "+
 			clientsettings.Rule+" to "+rules.Settings+".")
 		return nil

@@ -37,7 +37,7 @@ client found here: Claude Code by a plugin (server, hooks, skills, a worker),
 Codex and Gemini CLI by one entry in their settings. Prints every file. A second
 run changes nothing; cordelia uninstall puts everything back.
 
-Claude Code asks before it calls a tool, and where nobody can answer (claude -p) it
+Claude Code asks before it calls a tool, and where it cannot ask you (claude -p) it
 refuses. --allow adds one rule to its settings that allows cordelia's tools and no
 others: ` + clientsettings.Rule + `.`,
 		Example: `  go run ./cmd/cordelia setup

@@ -74,7 +74,7 @@ func TestPluginTellsOfAnExecutorsCalls(t *testing.T) {
 		"made":   {[]string{"echo 'exit 0' > keep.sh", "sh keep.sh"}, "hook_exit", "pass", "sh keep.sh"},
 		"failed": {[]string{"sh keep.sh"}, "told that it failed", "fail", "(exit 1)"},
 		"only claimed": {[]string{"echo 'exit 0' > keep.sh"}, "told of other calls", "fail",
-			"the hooks of the client told of other calls, not of it"},
+			"the client's hooks reported other calls, not this one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			brief, shown := executing(t, tt.commands...)
