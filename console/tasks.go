@@ -122,7 +122,7 @@ func refusedBefore(ctx context.Context, v *visit, t *controller.View) (list []re
 	if len(t.Rounds) == 0 {
 		return nil, nil
 	}
-	messages, err := v.node.TaskSaid(ctx, v.caller.Principal, t.TaskID, "SubTaskOutcome", mostOutcomes)
+	messages, err := v.node.TaskMessages(ctx, v.caller.Principal, t.TaskID, "SubTaskOutcome", mostOutcomes)
 	if err != nil {
 		return nil, err
 	}

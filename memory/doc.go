@@ -40,7 +40,7 @@
 //     same normalised words. Words that are only near to others, or that a person held
 //     back, count for nothing, and a release ends when the words change.
 //   - INV-SUCCESSION: an item is superseded while its successor is effective, which its
-//     author, who manages its group, or a person let take its place; a person alone
+//     author, an owner or admin of its group, or a person let take its place; a person alone
 //     does so with what a person wrote or released, and with what took the place of that.
 //   - INV-LESSON: a lesson counts for a plan while its words are those the node wrote from
 //     the verdicts of a task, or if a person released them; no tool writes such words. It

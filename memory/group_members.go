@@ -105,7 +105,7 @@ func candidate(g access.Grant, ref string) (schemas.EntityID, error) {
 		return "", fmt.Errorf("read entity: %w", err)
 	}
 	if !living {
-		return "", schemas.Conflictf("%s has ended", ref).Try("%s shows who is there", schemas.Tool("agent_list"))
+		return "", schemas.Conflictf("%s has ended", ref).Try("%s shows the agents there are", schemas.Tool("agent_list"))
 	}
 	return who, nil
 }

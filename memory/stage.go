@@ -192,8 +192,4 @@ func (d *Draft) Hides() bool {
 }
 
 // Instructs reports whether i tells its readers what to do.
-func (i Item) Instructs() bool {
-	r := row{typ: i.Type, data: string(i.Data)}
-	_, ok := r.instruction()
-	return ok
-}
+func (i Item) Instructs() bool { return Instructs(i.Type, string(i.Data)) }

@@ -69,11 +69,13 @@ type itemFact struct {
 	effect bool
 }
 
+// joined is a member of a group.
 type joined struct {
 	group  schemas.GroupID
 	entity schemas.EntityID
 }
 
+// rights is the last word of the record on what one agent may do.
 type rights struct {
 	fact
 	grants string
@@ -100,7 +102,7 @@ type factDetail struct {
 	CarriedEach  bool                 `json:"carried_each"`
 }
 
-// read goes through the record once.
+// read takes in the whole record, oldest entry first.
 func (d *deep) read(tx *store.Tx) error {
 	type entry struct {
 		seq, at int64
@@ -118,11 +120,11 @@ func (d *deep) read(tx *store.Tx) error {
 		}
 		for _, e := range page {
 			after = e.seq
-			var told factDetail
-			if e.detail.Valid && json.Unmarshal([]byte(e.detail.String), &told) != nil {
+			var detail factDetail
+			if e.detail.Valid && json.Unmarshal([]byte(e.detail.String), &detail) != nil {
 				continue // another kind of entry
 			}
-			d.note(e.seq, e.at, e.target, told, !e.detail.Valid && !bytes.Equal(e.hash, events.NoDetail()))
+			d.note(e.seq, e.at, e.target, detail, !e.detail.Valid && !bytes.Equal(e.hash, events.NoDetail()))
 		}
 		if len(page) < factsAPage {
 			return nil
@@ -130,48 +132,48 @@ func (d *deep) read(tx *store.Tx) error {
 	}
 }
 
-// note takes one entry in.
-func (d *deep) note(seq, at int64, target string, told factDetail, erased bool) {
+// note takes in one entry: what it says is the last word on its target so far.
+func (d *deep) note(seq, at int64, target string, detail factDetail, erased bool) {
 	kind, id, _ := strings.Cut(target, "/")
 	switch {
 	case target == events.RestoreTarget:
-		if !told.CarriedEach {
+		if !detail.CarriedEach {
 			d.restored = seq
 		}
 	case kind == "item":
 		item := schemas.ItemID(id)
-		d.noteItem(seq, item, told, erased)
-		if told.Released != nil || erased {
+		d.noteItem(seq, item, detail, erased)
+		if detail.Released != nil || erased {
 			d.releases[item] = fact{seq: seq, erased: erased}
-			if told.Released != nil {
-				d.releases[item] = fact{seq: seq, value: fmt.Sprint(*told.Released)}
+			if detail.Released != nil {
+				d.releases[item] = fact{seq: seq, value: fmt.Sprint(*detail.Released)}
 			}
 		}
 	case kind == "group":
-		d.noteGroup(seq, at, schemas.GroupID(id), told)
-	case told.Imported != nil:
-		d.imported += told.Imported.Items
-	case told.After != nil:
-		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.After)}, string(told.Grants),
+		d.noteGroup(seq, at, schemas.GroupID(id), detail)
+	case detail.Imported != nil:
+		d.imported += detail.Imported.Items
+	case detail.After != nil:
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(detail.After)}, string(detail.Grants),
 			d.agents[schemas.EntityID(target)].parent}
-	case told.Capabilities != nil:
-		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.Capabilities)},
-			string(told.Grants), told.Parent}
+	case detail.Capabilities != nil:
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(detail.Capabilities)},
+			string(detail.Grants), detail.Parent}
 	}
 }
 
-func (d *deep) noteItem(seq int64, id schemas.ItemID, told factDetail, erased bool) {
+func (d *deep) noteItem(seq int64, id schemas.ItemID, detail factDetail, erased bool) {
 	item := d.items[id]
-	if told.ContentHash != "" && told.ContentHash != item.value || erased {
+	if detail.ContentHash != "" && detail.ContentHash != item.value || erased {
 		item.known = false // what was said of its effect was about other words
 	}
-	if told.ContentHash != "" || erased || item.seq == 0 {
-		item.fact = fact{seq, told.ContentHash, erased}
+	if detail.ContentHash != "" || erased || item.seq == 0 {
+		item.fact = fact{seq, detail.ContentHash, erased}
 	}
-	if told.Visibility != "" {
-		item.place = placeOf(told.Visibility, told.Group)
+	if detail.Visibility != "" {
+		item.place = placeOf(detail.Visibility, detail.Group)
 	}
-	for _, said := range []*bool{told.Released, told.InForce} {
+	for _, said := range []*bool{detail.Released, detail.InForce} {
 		if said != nil {
 			item.known, item.effect = true, *said
 		}
@@ -186,24 +188,24 @@ func placeOf(v schemas.Visibility, group schemas.GroupID) string {
 	return string(v)
 }
 
-func (d *deep) noteGroup(seq, at int64, group schemas.GroupID, told factDetail) {
-	if told.Owner != "" {
-		d.members[joined{group, told.Owner}] = fact{seq: seq, value: "owner"}
+func (d *deep) noteGroup(seq, at int64, group schemas.GroupID, detail factDetail) {
+	if detail.Owner != "" {
+		d.members[joined{group, detail.Owner}] = fact{seq: seq, value: "owner"}
 	}
 	var listed []memory.Joined
-	if len(told.Members) > 0 {
-		if json.Unmarshal(told.Members, &listed) != nil {
+	if len(detail.Members) > 0 {
+		if json.Unmarshal(detail.Members, &listed) != nil {
 			d.made[group] = at
 		}
 		for _, m := range listed {
 			d.members[joined{group, m.ID}] = fact{seq: seq, value: string(m.Role)}
 		}
 	}
-	if told.Member != "" {
-		d.members[joined{group, told.Member}] = fact{seq: seq, value: told.Role}
+	if detail.Member != "" {
+		d.members[joined{group, detail.Member}] = fact{seq: seq, value: detail.Role}
 	}
-	if told.Left != "" {
-		delete(d.members, joined{group, told.Left})
+	if detail.Left != "" {
+		delete(d.members, joined{group, detail.Left})
 	}
 }
 
@@ -229,7 +231,7 @@ type body struct {
 	storedHash []byte
 	visibility schemas.Visibility
 	group      schemas.GroupID
-	held       bool // back, so that it instructs no agent
+	held       bool // it is quarantined, so that it instructs no agent
 }
 
 // checkItems recomputes the hash of every item's words.
@@ -287,7 +289,7 @@ func (d *deep) misplaced(known itemFact, b body) bool {
 		d.damage("items", events.Changed, known.seq, "item %s lies in %s, and entry %d put it in %s", b.id, place,
 			known.seq, known.place)
 	case memory.Instructs(b.typ, b.data) && !b.held && known.known && !known.effect:
-		d.damage("items", events.Changed, known.seq, "item %s instructs, and the record tells of no release", b.id)
+		d.damage("items", events.Changed, known.seq, "item %s instructs, and the record has no release of it", b.id)
 	default:
 		return false
 	}
@@ -381,7 +383,7 @@ func (d *deep) checkReleases(tx *store.Tx) error {
 		case !r.released: // it only withholds
 		default:
 			d.damage("releases", events.Inserted, known.seq,
-				"item %s counts as released, and the record tells of no such release", r.item)
+				"item %s counts as released, and the record has no such release", r.item)
 		}
 	}
 	return nil

@@ -82,15 +82,15 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 			`UPDATE entities SET parent_id = (SELECT id FROM entities WHERE name = 'claude-code') WHERE id = ?`,
 			[]any{w.Entity}, "stands below ann"},
 		"an instruction in effect": {`UPDATE items SET quarantined = 0 WHERE id = ?`,
-			`UPDATE items SET quarantined = 1 WHERE id = ?`, []any{waiting}, "tells of no release"},
+			`UPDATE items SET quarantined = 1 WHERE id = ?`, []any{waiting}, "has no release of it"},
 		"a release that ended": {`INSERT INTO releases(item, content_hash, released, by, at)
 			SELECT n, content_hash, 1, 'ann', 0 FROM items WHERE id = ?`,
 			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{changed},
-			"tells of no such release"},
+			"has no such release"},
 		"a release": {`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'ann', 0
 			FROM items WHERE id = ?`,
 			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{id},
-			"tells of no such release"},
+			"has no such release"},
 	} {
 		h.SQL(c.change, c.args...)
 		v := verified()

@@ -20,7 +20,7 @@ import (
 // messageTarget begins the target of the audit entry of a message between roles.
 const messageTarget = "message/"
 
-// lateRecord is what the bus calls a report whose lease was over.
+// lateRecord is the type of the message that a report came after its lease had ended.
 const lateRecord = "Late"
 
 // message is a message between roles as it is kept.
@@ -29,7 +29,7 @@ type message struct {
 	n, at int64
 }
 
-func scanSaid(r *sql.Rows) (m message, err error) {
+func scanMessage(r *sql.Rows) (m message, err error) {
 	var body string
 	err = r.Scan(&m.n, &m.EventID, &m.TaskID, &m.Round, &m.SubTaskID, &m.From, &m.To, &m.Actor, &m.Record, &body, &m.at)
 	m.Timestamp, m.Message = fullStamp(m.at), asJSON(body)
@@ -64,7 +64,7 @@ func withMessages(tx *store.Tx, list []events.Recorded) ([]Tailed, error) {
 		return out, nil
 	}
 	rows, err := tx.Query(selectMessages, store.List(ids))
-	found, err := store.Collect(rows, err, scanSaid)
+	found, err := store.Collect(rows, err, scanMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -80,21 +80,21 @@ func withMessages(tx *store.Tx, list []events.Recorded) ([]Tailed, error) {
 // MaxReplay is how many messages of a task one look lists.
 const MaxReplay = 500
 
-// Replay is what the roles of a task said, oldest first: all without their text, and one
-// whole.
+// Replay is the messages between the roles of a task, oldest first: all without their text,
+// and one whole.
 type Replay struct {
 	Steps []schemas.AuditEvent `json:"steps"` // at most MaxReplay
 	At    int                  `json:"at"`    // which of Steps is whole, from 1; 0 = there is none
 	More  bool                 `json:"more,omitempty"`
 }
 
-// TaskSaid gives the messages of one type that the roles of a task wrote, whole, oldest
+// TaskMessages gives the messages of one type that the roles of a task wrote, whole, oldest
 // first, at most limit.
-func (n *Node) TaskSaid(ctx context.Context, person access.Principal, task, record string,
+func (n *Node) TaskMessages(ctx context.Context, person access.Principal, task, record string,
 	limit int) (out []schemas.AuditEvent, err error) {
 	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-		rows, err := g.Tx().Query(selectRecords, task, record, limit)
-		list, err := store.Collect(rows, err, scanSaid)
+		rows, err := g.Tx().Query(selectMessagesOfType, task, record, limit)
+		list, err := store.Collect(rows, err, scanMessage)
 		for _, m := range list {
 			out = append(out, m.AuditEvent)
 		}
@@ -103,18 +103,17 @@ func (n *Node) TaskSaid(ctx context.Context, person access.Principal, task, reco
 	return out, err
 }
 
-// ReplayTask lists what the roles of a task said, and shows step at whole; 0 is the newest.
+// ReplayTask lists the messages between the roles of a task, and gives step at whole; 0 is the
+// newest.
 // Errors: CodeInvalid for a step that there is not.
 func (n *Node) ReplayTask(ctx context.Context, person access.Principal, task string, at int) (r Replay, err error) {
 	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-		id := task
-		if schemas.IsShortID(id) {
-			if id, err = access.OneID(g, "task", id, controller.Named, work.TasksNamed); err != nil {
-				return err
-			}
+		id, err := taskID(g, task)
+		if err != nil {
+			return err
 		}
-		rows, err := g.Tx().Query(selectSteps, id, MaxReplay+1)
-		list, err := store.Collect(rows, err, scanSaid)
+		rows, err := g.Tx().Query(selectFirstMessages, id, MaxReplay+1)
+		list, err := store.Collect(rows, err, scanMessage)
 		if err != nil {
 			return err
 		}
@@ -140,22 +139,30 @@ func (n *Node) ReplayTask(ctx context.Context, person access.Principal, task str
 	return r, err
 }
 
+// taskID is the id of the task that ref names, by its id or the end of it.
+func taskID(g access.Grant, ref string) (string, error) {
+	if !schemas.IsShortID(ref) {
+		return ref, nil
+	}
+	return access.OneID(g, "task", ref, controller.Named, work.TasksNamed)
+}
+
 const (
-	tasksAtOnce   = 20                  // whose messages are held in memory
-	messagesAPage = 500                 //
+	tasksAtOnce   = 20                  // whose messages are in memory at a time
+	messagesAPage = 500                 // that one query reads
 	baseline      = 30 * 24 * time.Hour // what roles are compared with: the time before a report
 )
 
-// overhear looks through the messages between roles of a span, in whole tasks, and
+// readMessages looks through the messages between roles of a span, in whole tasks, and
 // keeps what was found of that span.
-func (r *reporting) overhear(g access.Grant, task string) error {
+func (r *reporting) readMessages(g access.Grant, task string) error {
 	type talking struct {
 		n        int64
 		id       string
 		epsilon  float64
 		together bool
 	}
-	rows, err := g.Tx().Query(selectTalking, r.since, r.until, task)
+	rows, err := g.Tx().Query(selectTasksWithMessages, r.since, r.until, task)
 	tasks, err := store.Collect(rows, err, func(r *sql.Rows) (t talking, err error) {
 		return t, r.Scan(&t.n, &t.id, &t.epsilon, &t.together)
 	})
@@ -177,12 +184,12 @@ func (r *reporting) overhear(g access.Grant, task string) error {
 				w.Epsilon[t.id] = t.epsilon
 			}
 		}
-		rows, e := g.Tx().Query(selectTalk, store.List(ns), r.until)
-		list, e := store.Collect(rows, e, scanSaid)
+		rows, e := g.Tx().Query(selectMessagesOfTasks, store.List(ns), r.until)
+		list, e := store.Collect(rows, e, scanMessage)
 		if e != nil {
 			return e
 		}
-		r.listen(list, w)
+		r.detect(list, w)
 		if err != nil {
 			return err
 		}
@@ -190,36 +197,36 @@ func (r *reporting) overhear(g access.Grant, task string) error {
 	return nil
 }
 
-// listen keeps what messages show, unless all of it was shown before the span.
-func (r *reporting) listen(list []message, w pipeline.Watch) {
-	heard := make([]schemas.AuditEvent, len(list))
+// detect keeps what the messages of whole tasks show, unless all of it lies before the span.
+func (r *reporting) detect(list []message, w pipeline.Watch) {
+	all := make([]schemas.AuditEvent, len(list))
 	now := map[string]bool{}
 	for i, m := range list {
-		heard[i] = m.AuditEvent
+		all[i] = m.AuditEvent
 		if m.at >= r.since {
 			r.Messages++
 			now[m.EventID] = true
 		}
 		if m.Record == lateRecord {
-			r.late(m.AuditEvent)
+			r.noteLate(m.AuditEvent)
 		}
 	}
-	for _, f := range pipeline.Detect(heard, w) {
+	for _, f := range pipeline.Detect(all, w) {
 		if slices.ContainsFunc(f.EventIDs, func(id string) bool { return now[id] }) {
-			r.find(f)
+			r.addFinding(f)
 		}
 	}
 }
 
-// compare holds what roles did in the span against what they did in the time before.
-func (r *reporting) compare(tx *store.Tx) error {
+// compareBehaviour compares what roles did in the span with what they did in the time before.
+func (r *reporting) compareBehaviour(tx *store.Tx) error {
 	past, err := behaviour(tx, r.since-baseline.Microseconds(), r.since)
 	if err != nil {
 		return err
 	}
 	now, err := behaviour(tx, r.since, r.until)
 	for _, f := range pipeline.Drifted(past, now) {
-		r.find(f)
+		r.addFinding(f)
 	}
 	return err
 }
@@ -229,8 +236,8 @@ func behaviour(tx *store.Tx, since, until int64) (pipeline.Behaviour, error) {
 	b := pipeline.Behaviour{}
 	at, n := since-1, int64(1<<62)
 	for {
-		rows, err := tx.Query(selectSaid, at, n, until, messagesAPage)
-		page, err := store.Collect(rows, err, scanSaid)
+		rows, err := tx.Query(selectMessagesOfSpan, at, n, until, messagesAPage)
+		page, err := store.Collect(rows, err, scanMessage)
 		if err != nil {
 			return nil, err
 		}

@@ -13,9 +13,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
-	"cordelia/pipeline/controller"
 	"cordelia/schemas"
-	"cordelia/work"
 )
 
 // AuditSummary is the auditor's report to the person, with what it rests on.
@@ -68,10 +66,8 @@ func (n *Node) AuditReport(ctx context.Context, person access.Principal,
 		if until == 0 {
 			until = math.MaxInt64 // also what a clock ahead of now wrote
 		}
-		if schemas.IsShortID(q.TaskID) {
-			if q.TaskID, err = access.OneID(g, "task", q.TaskID, controller.Named, work.TasksNamed); err != nil {
-				return err
-			}
+		if q.TaskID, err = taskID(g, q.TaskID); err != nil {
+			return err
 		}
 		s, err = report(g, q, since, until)
 		return err
@@ -120,18 +116,18 @@ func report(g access.Grant, q schemas.AuditQuery, since, until int64) (AuditSumm
 			GeneratedAt: fullStamp(g.Tx().Micros()),
 			Findings:    []schemas.AuditFinding{},
 		}}
-	if err := r.overhear(g, q.TaskID); err != nil {
+	if err := r.readMessages(g, q.TaskID); err != nil {
 		return AuditSummary{}, err
 	}
 	if q.TaskID == "" {
-		if err := r.compare(g.Tx()); err != nil {
+		if err := r.compareBehaviour(g.Tx()); err != nil {
 			return AuditSummary{}, err
 		}
 	}
-	if err := r.entries(g.Tx()); err != nil {
+	if err := r.countEntries(g.Tx()); err != nil {
 		return AuditSummary{}, err
 	}
-	if err := r.duties(g.Tx()); err != nil {
+	if err := r.findDuties(g.Tx()); err != nil {
 		return AuditSummary{}, err
 	}
 	if r.narrowed() {
@@ -145,6 +141,7 @@ func report(g access.Grant, q schemas.AuditQuery, since, until int64) (AuditSumm
 
 func fullStamp(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339Nano) }
 
+// reporting is a report in the making.
 type reporting struct {
 	AuditSummary
 	since, until    int64 // UTC µs
@@ -159,8 +156,8 @@ func (r *reporting) narrowed() bool {
 	return r.query.TaskID+string(r.query.Role)+string(r.query.Detection) != ""
 }
 
-// find keeps a finding that is asked for.
-func (r *reporting) find(f schemas.AuditFinding) {
+// addFinding keeps a finding that is asked for.
+func (r *reporting) addFinding(f schemas.AuditFinding) {
 	q := r.query
 	switch {
 	case q.TaskID != "" && f.TaskID != q.TaskID, q.Role != "" && f.Accountable != q.Role, q.Detection != "" &&
@@ -172,8 +169,8 @@ func (r *reporting) find(f schemas.AuditFinding) {
 	}
 }
 
-// entries looks through the audit record.
-func (r *reporting) entries(tx *store.Tx) error {
+// countEntries looks through the audit record.
+func (r *reporting) countEntries(tx *store.Tx) error {
 	f := events.AuditFilter{Since: r.since}
 	for after, more := int64(0), true; more; {
 		page, err := f.After(tx, after, AuditPage)
@@ -182,7 +179,7 @@ func (r *reporting) entries(tx *store.Tx) error {
 		}
 		for _, e := range page {
 			if after = e.Seq; e.At < r.until {
-				r.entry(e)
+				r.countEntry(e)
 			}
 		}
 		more = len(page) == AuditPage
@@ -198,8 +195,8 @@ func (r *reporting) addNotable(e events.Recorded, format string, args ...any) {
 	r.Notable = append(r.Notable, Notable{e.Seq, e.Time, e.Actor, fmt.Sprintf(format, args...)})
 }
 
-// entry counts an entry and adds what is notable about it.
-func (r *reporting) entry(e events.Recorded) {
+// countEntry counts an entry and adds what is notable about it.
+func (r *reporting) countEntry(e events.Recorded) {
 	r.Events++
 	r.actors[string(e.Actor)]++
 	r.actions[e.Action]++
@@ -230,7 +227,7 @@ func (r *reporting) entry(e events.Recorded) {
 		r.addNotable(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left",
 			d.ForkAt, d.AbandonedEntries)
 	case d.Late > 0 && !r.seats[e.Target]:
-		r.find(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
+		r.addFinding(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
 			SubTaskID: strings.TrimPrefix(e.Target, "work/"), EventIDs: []string{fmt.Sprint(e.Seq)},
 			Finding: fmt.Sprintf("%s reported on a lease that was over, with fence %d", e.Actor, d.Late)})
 	}
@@ -243,8 +240,9 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// late notes of which seat a message tells that a report came too late.
-func (r *reporting) late(e schemas.AuditEvent) {
+// noteLate notes the seat of a message that a report came too late: its audit entry says the
+// same, and is one finding with it.
+func (r *reporting) noteLate(e schemas.AuditEvent) {
 	var d struct {
 		Item string `json:"work_id"`
 	}
@@ -253,9 +251,9 @@ func (r *reporting) late(e schemas.AuditEvent) {
 	}
 }
 
-// duties finds who both did and judged plain work of one task. On different
+// findDuties finds who both did and judged plain work of one task. On different
 // subtasks that is allowed: a person decides.
-func (r *reporting) duties(tx *store.Tx) error {
+func (r *reporting) findDuties(tx *store.Tx) error {
 	rows, err := tx.Query(selectDuties, r.since, r.until, schemas.Executor, schemas.AgentValidator,
 		schemas.MetaValidator)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (f schemas.AuditFinding, err error) {
@@ -267,7 +265,7 @@ func (r *reporting) duties(tx *store.Tx) error {
 		return f, err
 	})
 	for _, f := range found {
-		r.find(f)
+		r.addFinding(f)
 	}
 	return err
 }

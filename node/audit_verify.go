@@ -25,7 +25,7 @@ type auditReference struct {
 	body      string
 }
 
-func scanVoucher(r *sql.Rows) (v auditReference, err error) {
+func scanReference(r *sql.Rows) (v auditReference, err error) {
 	return v, r.Scan(&v.seq, &v.when, &v.id, &v.detail, &v.TaskID, &v.n, &v.Round, &v.SubTaskID, &v.From, &v.To,
 		&v.Actor, &v.Record, &v.body, &v.at)
 }
@@ -38,19 +38,19 @@ func verifyMessages(tx *store.Tx, v *events.Verified) error {
 	if err != nil {
 		return fmt.Errorf("read tables: %w", err)
 	}
-	if !there { // of before there were any, unless the record says otherwise
-		var told int
-		if err := tx.QueryRow(countVoucher).Scan(&told); err != nil || told == 0 {
+	if !there { // a database older than messages, unless the record has entries about some
+		var recorded int
+		if err := tx.QueryRow(countReferences).Scan(&recorded); err != nil || recorded == 0 {
 			return err
 		}
 		v.Damage = append(v.Damage, events.Damage{Kind: events.Deleted,
-			What: "the messages between roles are gone, and the record tells of some"})
+			What: "the messages between roles are gone, and the record has entries about some"})
 		return nil
 	}
 	m := &messages{v: v}
 	for after := int64(0); ; {
-		rows, err := tx.Query(selectVouchers, after, messagesAPage)
-		page, err := store.Collect(rows, err, scanVoucher)
+		rows, err := tx.Query(selectReferences, after, messagesAPage)
+		page, err := store.Collect(rows, err, scanReference)
 		if err != nil {
 			return fmt.Errorf("read messages: %w", err)
 		}
@@ -62,7 +62,7 @@ func verifyMessages(tx *store.Tx, v *events.Verified) error {
 			break
 		}
 	}
-	return m.strangers(tx)
+	return m.findInserted(tx)
 }
 
 // messages is a verification of them under way.
@@ -82,6 +82,38 @@ func (m *messages) damage(kind events.Tampering, seq int64, format string, args 
 	}
 }
 
+// messageDetail is the detail of the audit entry of a message.
+type messageDetail struct {
+	Task    string               `json:"task"`
+	Round   int                  `json:"round"`
+	SubTask string               `json:"subtask"`
+	Record  string               `json:"record"`
+	From    schemas.PipelineRole `json:"from"`
+	To      schemas.PipelineRole `json:"to"`
+	Actor   schemas.EntityID     `json:"actor"`
+	SHA256  string               `json:"sha256"`
+}
+
+// changed lists what of a message is not as its entry says.
+func (d messageDetail) changed(one auditReference) (changed []string) {
+	sum := sha256.Sum256([]byte(one.body))
+	for _, part := range []struct {
+		what   string
+		intact bool
+	}{
+		{"text", hex.EncodeToString(sum[:]) == d.SHA256}, {"task", one.TaskID == d.Task},
+		{"round", one.Round == d.Round},
+		{"subtask", one.SubTaskID == d.SubTask}, {"sender", one.From == d.From},
+		{"receiver", one.To == d.To},
+		{"actor", one.Actor == d.Actor}, {"record", one.Record == d.Record}, {"time", one.at == one.when},
+	} {
+		if !part.intact {
+			changed = append(changed, part.what)
+		}
+	}
+	return changed
+}
+
 // compareMessage compares a message with its audit entry.
 func (m *messages) compareMessage(one auditReference) {
 	if !one.detail.Valid {
@@ -90,38 +122,15 @@ func (m *messages) compareMessage(one auditReference) {
 			one.id)
 		return
 	}
-	var told struct {
-		Task    string               `json:"task"`
-		Round   int                  `json:"round"`
-		SubTask string               `json:"subtask"`
-		Record  string               `json:"record"`
-		From    schemas.PipelineRole `json:"from"`
-		To      schemas.PipelineRole `json:"to"`
-		Actor   schemas.EntityID     `json:"actor"`
-		SHA256  string               `json:"sha256"`
-	}
-	json.Unmarshal([]byte(one.detail.String), &told) //nolint:errcheck // what is not there does not fit
-	name := fmt.Sprintf("message %s (%s, %s to %s, task %s, entry %d)", one.id, told.Record, roleName(told.From),
-		roleName(told.To), told.Task, one.seq)
+	var detail messageDetail
+	json.Unmarshal([]byte(one.detail.String), &detail) //nolint:errcheck // what is not there does not fit
+	name := fmt.Sprintf("message %s (%s, %s to %s, task %s, entry %d)", one.id, detail.Record, roleName(detail.From),
+		roleName(detail.To), detail.Task, one.seq)
 	if one.n == 0 {
 		m.damage(events.Deleted, one.seq, "%s was deleted", name)
 		return
 	}
-	sum := sha256.Sum256([]byte(one.body))
-	var changed []string
-	for _, part := range []struct {
-		what   string
-		intact bool
-	}{
-		{"text", hex.EncodeToString(sum[:]) == told.SHA256}, {"task", one.TaskID == told.Task},
-		{"round", one.Round == told.Round},
-		{"subtask", one.SubTaskID == told.SubTask}, {"sender", one.From == told.From}, {"receiver", one.To == told.To},
-		{"actor", one.Actor == told.Actor}, {"record", one.Record == told.Record}, {"time", one.at == one.when},
-	} {
-		if !part.intact {
-			changed = append(changed, part.what)
-		}
-	}
+	changed := detail.changed(one)
 	switch {
 	case len(changed) > 0:
 		m.damage(events.Changed, one.seq, "%s was changed: its %s", name, strings.Join(changed, ", "))
@@ -143,14 +152,14 @@ func roleName(r schemas.PipelineRole) string {
 	return string(r)
 }
 
-// strangers finds messages that the record knows nothing of.
-func (m *messages) strangers(tx *store.Tx) error {
-	type stranger struct {
+// findInserted finds messages that no entry of the record is about.
+func (m *messages) findInserted(tx *store.Tx) error {
+	type unrecorded struct {
 		n                int64
 		id, record, task string
 	}
-	rows, err := tx.Query(selectUnvouched, maxMessageDamage+1)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (s stranger, err error) {
+	rows, err := tx.Query(selectUnrecorded, maxMessageDamage+1)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (s unrecorded, err error) {
 		return s, r.Scan(&s.n, &s.id, &s.record, &s.task)
 	})
 	if err != nil {

@@ -38,8 +38,8 @@ type checkRun struct {
 	task schemas.TaskState
 }
 
-// AwaitChecks starts the machine checks of a report and says what they led to or, if they
-// take longer than a report waits, that they run; task is the state the task came to.
+// AwaitChecks starts the machine checks of a report and gives in words what they led to or, if
+// they take longer than a report waits, that they run; task is the state the task came to.
 func (n *Node) AwaitChecks(ctx context.Context, item int64) (led string, task schemas.TaskState) {
 	run := n.startChecks(item)
 	limit := time.NewTimer(n.CheckWait)

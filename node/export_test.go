@@ -16,10 +16,10 @@ const (
 	MaxMessageDamage = maxMessageDamage
 	NextKey          = nextKey
 	ProtectTool      = protectTool
-	SelectSaid       = selectSaid
+	SelectSaid       = selectMessagesOfSpan
 	SelectMessages   = selectMessages
 	SelectReported   = selectReported
-	SelectTalk       = selectTalk
+	SelectTalk       = selectMessagesOfTasks
 	UpdateSealed     = updateSealed
 )
 

@@ -43,7 +43,7 @@ func (h Home) Fresh() bool { return missing(h.HumanKey()) }
 // noPassphrase refuses: a process that serves a model has no user to ask.
 func noPassphrase() ([]byte, error) {
 	return nil, schemas.Errorf(schemas.CodeUnauthenticated,
-		"this key file needs a passphrase, and there is nobody to ask").
+		"this key file needs a passphrase, and this process cannot ask for one").
 		Try("use an agent's own key file, which has none: cordelia key unwrap NAME")
 }
 

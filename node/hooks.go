@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -45,7 +46,9 @@ func (n *Node) MakeHookSecret(source string) (path string, err error) {
 
 // errUnsigned is the one answer to every request that is not proven to come from its source:
 // an unknown source, a wrong signature, none.
-var errUnsigned = schemas.Errorf(schemas.CodeUnauthenticated, "the request is not signed as this source signs")
+var errUnsigned = schemas.Errorf(schemas.CodeUnauthenticated,
+	"the request is not signed with the secret of its source").
+	Try("check the address, and that the sender signs with the secret in the file hooks/SOURCE.secret of the home")
 
 // ReceiveHook takes a request of a webhook: its signature is checked over the body as it came
 // before anything of it is read (INV-HOOK-SIGNED), and each delivery counts once.
@@ -65,9 +68,7 @@ func (n *Node) ReceiveHook(ctx context.Context, h roles.Hook) (t roles.Taken, sk
 		if secret, err = os.ReadFile(n.Home.hookSecret(h.Source)); err != nil {
 			return t, "", fmt.Errorf("read the secret of %s: %w", h.Source, err)
 		}
-		for len(secret) > 0 && (secret[len(secret)-1] == '\n' || secret[len(secret)-1] == '\r') {
-			secret = secret[:len(secret)-1]
-		}
+		secret = bytes.TrimRight(secret, "\r\n")
 	}
 	if !roles.Signed(spec, h, secret) || !known {
 		return t, "", errUnsigned

@@ -43,7 +43,7 @@ func lostKey(tx *store.Tx, home Home) error {
 func (n *Node) Shared() bool { return n.Store.Path() == "" }
 
 // NeedsUser reports whether neither the home nor the database has a user yet. A home that
-// joins a database with one needs none of its own: whoever calls brings their key.
+// joins a database with one needs none of its own: each caller brings their key.
 func (n *Node) NeedsUser(ctx context.Context) (needs bool, err error) {
 	if !n.Home.Fresh() || !n.Shared() {
 		return n.Home.Fresh(), nil

@@ -17,7 +17,7 @@ import (
 // protectTool is what the audit record calls a change of a passphrase.
 const protectTool = "key_protect"
 
-// protection is what it tells of one.
+// protection is the detail of that audit entry.
 type protection struct {
 	Key    uint32 `json:"key"`  // its number
 	Digest string `json:"file"` // of the key file under the new passphrase

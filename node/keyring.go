@@ -108,8 +108,8 @@ func (r *Keyring) fromFile(path string, record agents.Record) (keys.Identity, er
 // unseal opens an agent's sealed key with its parent's.
 func (r *Keyring) unseal(ctx context.Context, record agents.Record) (keys.Identity, error) {
 	if record.SealedKey == nil {
-		return keys.Identity{}, schemas.NotFoundf("the key of %s is not on this machine and not sealed to anyone",
-			record.Name).
+		return keys.Identity{}, schemas.NotFoundf(
+			"the key of %s is not on this machine, and no other key opens a sealed copy", record.Name).
 			Try("cordelia key rotate %s --reason lost makes a new one", record.ID)
 	}
 	parent, err := r.Open(ctx, record.Parent)

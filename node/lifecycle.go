@@ -56,12 +56,12 @@ func (n *Node) MoveAgent(g access.Grant, ref string, on schemas.Trigger,
 			return m, "", err
 		}
 	}
-	told, err := swarm.Coordinators(g, m.ID, m.Parent)
+	coordinators, err := swarm.Coordinators(g, m.ID, m.Parent)
 	if err != nil {
 		return m, "", err
 	}
 	changed := schemas.AgentStatusChanged{AgentID: m.ID, OldStatus: m.From, NewStatus: m.Status}
-	for _, coordinator := range told {
+	for _, coordinator := range coordinators {
 		if err := g.Emit(events.EntityStream(coordinator), schemas.EventAgentStatusChanged, changed); err != nil {
 			return m, "", err
 		}

@@ -169,7 +169,7 @@ func (m *moving) look(ctx context.Context, to *store.Store) (empty bool, err err
 			}
 			if m.out.Tables, err = store.Same(from, target); schemas.CodeOf(err) == schemas.CodeConflict {
 				return schemas.Conflictf("the target is not empty, and does not hold what was to be copied (%s); "+
-					"nothing was written", err).Try("name an empty database; whoever made this one decides about it").
+					"nothing was written", err).Try("name an empty database; this one stays as it is").
 					Because(err)
 			}
 			return err

@@ -23,8 +23,8 @@ import (
 	"cordelia/work"
 )
 
-// Node is one process's view of an installation: the database, the door to it, and the
-// node's own key.
+// Node is one process's view of an installation: the database, the authorizer that opens
+// it, and the node's own key.
 type Node struct {
 	ID    schemas.EntityID // hash of the node's key
 	Home  Home
@@ -44,7 +44,7 @@ type Node struct {
 	tasks          *controller.Controller
 	roles          *roles.Roles
 	newKeys        newKeys
-	hookCalls      bool // what the hooks of a client tell of an executor's calls is kept
+	hookCalls      bool // calls of executors that a client's hooks report are kept
 	stop           context.CancelFunc
 	routines       sync.WaitGroup
 	calls          atomic.Int64                // of operations, so far
@@ -68,7 +68,7 @@ type Config struct {
 	Checks         machinecheck.Env     // what machine checks may do; its clock is the store's
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
-	NoHookCalls    bool                 // what the hooks of a client tell of an executor's calls is not kept
+	NoHookCalls    bool                 // calls of executors that a client's hooks report are not kept
 	Prior          trust.Prior          // of agents registered by this process
 	Embedder       embedding.Embedder   // nil = search by words alone
 	Embeddings     embedding.Options
@@ -185,19 +185,19 @@ func (n *Node) Now() time.Time { return n.Store.Clock().Now() }
 // Tools are the names of all operations: what capabilities may grant.
 func (n *Node) Tools() []string { return n.tools }
 
-// HookCalls reports whether it is kept what the hooks of a client tell of an executor's calls.
+// HookCalls reports whether calls of executors that a client's hooks report are kept.
 func (n *Node) HookCalls() bool { return n.hookCalls }
 
-// Tasks moves the tasks of the pipeline.
+// Tasks is what moves the tasks of the pipeline.
 func (n *Node) Tasks() *controller.Controller { return n.tasks }
 
-// Roles decide over events.
+// Roles is what decides over the events of workspaces.
 func (n *Node) Roles() *roles.Roles { return n.roles }
 
 // CheckRoots are the folders that machine checks may look into.
 func (n *Node) CheckRoots() []string { return n.checks.Roots }
 
-// Called notes that an operation is called: a node that no client calls rests.
+// Called counts a call of an operation: a node without calls gives memory back.
 func (n *Node) Called() { n.calls.Add(1) }
 
 // Regularly calls f each time a period has passed, until the node is closed, and logs what

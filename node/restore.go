@@ -100,11 +100,7 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 		},
 		Prepare: r.prepare,
 	})
-	// everything was looked at by then
-	if o.DryRun && r.out.Backup.Path != "" && schemas.CodeOf(err) == schemas.CodeBusy {
-		r.out.Notes = append(r.out.Notes,
-			"other cordelia processes use the database: before the restore, end the running agents' sessions and "+
-				"cordelia serve")
+	if o.DryRun && r.inUse(err) {
 		err = nil
 	}
 	if o.Database != "" {
@@ -123,13 +119,25 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 	return r.out, errors.Join(r.putPersonKey(), r.putAgentKey())
 }
 
+// inUse notes that other processes use the database, if that is why err came after all was
+// looked at: a dry run has done its work by then.
+func (r *restoring) inUse(err error) bool {
+	if r.out.Backup.Path == "" || schemas.CodeOf(err) != schemas.CodeBusy {
+		return false
+	}
+	r.out.Notes = append(r.out.Notes,
+		"other cordelia processes use the database: before the restore, end the running agents' sessions and "+
+			"cordelia serve")
+	return true
+}
+
 // restoring is one restore under way.
 type restoring struct {
-	home Home
-	o    RestoreOptions
-	held []keys.File // the person's key files that were opened
-	keys restoredKeys
-	out  RestoreReport
+	home   Home
+	o      RestoreOptions
+	opened []keys.File // the person's key files that were opened
+	keys   restoredKeys
+	out    RestoreReport
 
 	server *store.Store // the present one, nil if it is a file or has no tables
 }
@@ -149,10 +157,10 @@ func (r *restoring) withPresent(ctx context.Context, f func(*store.Tx) error) er
 	if looked {
 		return err
 	}
-	why := "the present database cannot be read, so nobody can say what was revoked since the backup"
+	why := "the present database cannot be read, so what was revoked since the backup is unknown"
 	r.out.Present = Unreadable
 	if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
-		why = "there is no present database, so nobody can say what was revoked since the backup"
+		why = "there is no present database, so what was revoked since the backup is unknown"
 		r.out.Present = Absent
 	} else if schemas.CodeOf(err) == schemas.CodeBusy {
 		return err
@@ -168,7 +176,7 @@ func (r *restoring) accept(why string) error {
 		return nil
 	}
 	return schemas.Deniedf("%s", why).
-		Expecting("the decision to let everyone the backup knows have the rights they had then").
+		Expecting("your decision that each agent in the backup gets the rights it had then").
 		Try("look first: cordelia restore --dry-run %s--accept-state-of-backup %s", r.withKey(), r.o.Backup)
 }
 
@@ -218,8 +226,8 @@ type carriedStanding struct {
 // plan compares the two databases. present is nil where there is none.
 func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 	p := restorePlan{report: &r.out}
-	if len(r.held) > 0 {
-		p.person = r.held[0].EntityID
+	if len(r.opened) > 0 {
+		p.person = r.opened[0].EntityID
 	}
 	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
 	var err error
@@ -236,7 +244,7 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 		if r.out.Present = CarriedOver; r.out.ForkAt == 0 {
 			r.out.Present = Unrelated
 			if err := r.accept(
-				"the present database is of another node and cannot say what was revoked since the backup"); err != nil {
+				"the present database is of another node, so what was revoked since the backup is unknown"); err != nil {
 				return p, err
 			}
 		}

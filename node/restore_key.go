@@ -33,7 +33,7 @@ func (r *restoring) findPerson() error {
 func (r *restoring) openKey(path string) error {
 	f, err := keys.LoadFile(path, r.o.Ask)
 	if err == nil {
-		r.held = append(r.held, f)
+		r.opened = append(r.opened, f)
 	}
 	return err
 }
@@ -43,16 +43,16 @@ func (r *restoring) close() {
 	if r.server != nil {
 		r.server.Close() //nolint:errcheck // what was written is acknowledged
 	}
-	for _, f := range r.held {
+	for _, f := range r.opened {
 		f.Identity.Erase()
 	}
 }
 
-// holding gives the opened key file with this public key, nil if none has it.
-func (r *restoring) holding(public []byte) *keys.File {
-	for i := range r.held {
-		if bytes.Equal(r.held[i].Identity.PublicKey(), public) {
-			return &r.held[i]
+// openedKey gives the opened key file with this public key, nil if none has it.
+func (r *restoring) openedKey(public []byte) *keys.File {
+	for i := range r.opened {
+		if bytes.Equal(r.opened[i].Identity.PublicKey(), public) {
+			return &r.opened[i]
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (r *restoring) allowed(present *store.Tx) error {
 		return err
 	}
 	for _, s := range all {
-		if !s.human || s.node != "" || r.holding(s.public) != nil {
+		if !s.human || s.node != "" || r.openedKey(s.public) != nil {
 			continue
 		}
 		// With --key the home's own key proves whose the present database is.
@@ -73,7 +73,7 @@ func (r *restoring) allowed(present *store.Tx) error {
 			if err := r.openKey(r.home.HumanKey()); err != nil {
 				return err
 			}
-			if r.holding(s.public) != nil {
+			if r.openedKey(s.public) != nil {
 				continue
 			}
 		}
@@ -127,14 +127,14 @@ func (r *restoring) choosePersonKey(s standing) error {
 	aside := humanKeyOf(r.o.Backup)
 	switch {
 	case holdsKey(r.home.HumanKey(), s.public):
-	case r.o.Key != "" && r.holding(s.public) != nil:
+	case r.o.Key != "" && r.openedKey(s.public) != nil:
 		r.keys.person = r.o.Key
 	case r.o.Key == "" && missing(r.home.HumanKey()) && holdsKey(aside, s.public):
 		r.keys.person = aside
 	default:
 		return r.noKey(s, aside)
 	}
-	if r.o.Key != "" && r.holding(s.public) == nil {
+	if r.o.Key != "" && r.openedKey(s.public) == nil {
 		return schemas.Deniedf("%s is not the key file of %s", r.o.Key, s.ID).
 			Try("leave --key out: the key file in this home is the right one")
 	}
@@ -159,7 +159,7 @@ func (r *restoring) noKey(s standing, aside string) error {
 		try = fmt.Sprintf("%s--key %s %s", again, aside, r.o.Backup)
 	}
 	return schemas.Deniedf("%s; nothing was written", what).
-		Expecting("the person's key as the backup knows it: without it nobody can open the restored home").Try("%s",
+		Expecting("the person's key as the backup has it: no other key opens the restored home").Try("%s",
 		try)
 }
 
@@ -207,7 +207,7 @@ func (r *restoring) putAgentKey() error {
 	if s == nil || s.sealed == nil || !missing(path) {
 		return nil
 	}
-	for _, f := range r.held {
+	for _, f := range r.opened {
 		identity, err := keys.Open(f.Identity, s.sealed)
 		if err != nil {
 			continue

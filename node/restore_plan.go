@@ -146,7 +146,8 @@ func (r *RestoreReport) fill(was []standing, changes carriedChanges, later trust
 // altered refuses a backup in which an entity has another kind, type, node, parent or root than
 // here, or that has a person unknown here: no cordelia wrote that.
 func altered(w standing) error {
-	return schemas.Deniedf("the backup was altered: %s is not who it is in the present database", w.Name).
+	return schemas.Deniedf("the backup was altered: %s is of another kind or place there than in the present database",
+		w.Name).
 		Try("restore another backup")
 }
 

@@ -36,7 +36,7 @@ func (r *restoring) withServer(ctx context.Context, f func(*store.Tx) error) err
 		}
 	}
 	r.out.Present = Absent
-	if err := r.accept("the database is empty, so nobody can say what was revoked since the backup"); err != nil {
+	if err := r.accept("the database is empty, so what was revoked since the backup is unknown"); err != nil {
 		return err
 	}
 	return f(nil)

@@ -89,7 +89,7 @@ func (n *Node) completeSeats(ctx context.Context) error {
 // completeSeat does what the end of one seat leads to, or gives its task up.
 func (n *Node) completeSeat(ctx context.Context, name string, item int64) error {
 	err := n.Routine(ctx, name, func(g access.Grant) error { return n.tasks.CompleteSeat(g, item) })
-	if err == nil || ctx.Err() != nil || passes(err) {
+	if err == nil || ctx.Err() != nil || isTransient(err) {
 		return err
 	}
 	given := n.Routine(ctx, name, func(g access.Grant) error { return n.tasks.Drop(g, item) })
@@ -103,9 +103,9 @@ func (n *Node) completeSeat(ctx context.Context, name string, item int64) error 
 // something follows from that.
 func (n *Node) WorkDue(g access.Grant) (bool, error) { return n.troubles.due(g) }
 
-// passes reports whether an error may be over by the next try: a full disk, a busy
-// database. No task is given up for that.
-func passes(err error) bool {
+// isTransient reports whether the next try may succeed: after a full disk, a busy database. No
+// task is given up for such an error.
+func isTransient(err error) bool {
 	code := schemas.CodeOf(err)
 	return code == schemas.CodeBusy || code == schemas.CodeUnavailable
 }
@@ -118,12 +118,12 @@ type troubled struct {
 
 // Bounds of how long it is left alone.
 const (
-	firstRest = 2 * time.Second
-	mostRest  = 10 * time.Minute
+	firstPause = 2 * time.Second
+	maxPause   = 10 * time.Minute
 )
 
-// rest is how long it is left alone, and until when.
-type rest struct {
+// pause is how long it is left alone, and until when.
+type pause struct {
 	until time.Time
 	wait  time.Duration
 }
@@ -131,7 +131,7 @@ type rest struct {
 // troubles are those this process knows of. The zero value is ready to use.
 type troubles struct {
 	mu sync.Mutex
-	of map[troubled]rest
+	of map[troubled]pause
 }
 
 func (t *troubles) none() bool {
@@ -156,10 +156,10 @@ func (t *troubles) note(one troubled, now time.Time, err error) (first bool) {
 		return false
 	}
 	if t.of == nil {
-		t.of = map[troubled]rest{}
+		t.of = map[troubled]pause{}
 	}
-	wait := max(firstRest, min(2*last.wait, mostRest))
-	t.of[one] = rest{now.Add(wait), wait}
+	wait := max(firstPause, min(2*last.wait, maxPause))
+	t.of[one] = pause{now.Add(wait), wait}
 	return !known
 }
 

@@ -14,8 +14,8 @@ func TestTroubleIsLeftAlone(t *testing.T) {
 	one, now := troubled{n: 7, seat: true}, time.Unix(1e9, 0)
 	require.True(t, of.none())
 	require.True(t, of.note(one, now, errors.New("defect")))
-	for wait := firstRest; wait < 40*time.Minute; wait *= 2 {
-		until := now.Add(min(wait, mostRest))
+	for wait := firstPause; wait < 40*time.Minute; wait *= 2 {
+		until := now.Add(min(wait, maxPause))
 		require.True(t, of.postponed(one, until.Add(-1)), wait)
 		require.False(t, of.postponed(one, until), wait)
 		require.False(t, of.postponed(troubled{n: 7}, now), "another")

@@ -70,7 +70,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 	}
 	out := MemoryReadHotOut{UpdatedAt: doc.UpdatedAt, Size: doc.Size, Warnings: doc.Warnings}
 	if in.Section == "" {
-		if out.lean, _, err = doc.Without(hot.NodeMade()...).Part("", hotBytes); err != nil {
+		if out.lean, _, err = doc.Without(hot.NodeOwned()...).Part("", hotBytes); err != nil {
 			return MemoryReadHotOut{}, err
 		}
 		// Its rights and its mail are read with agent_list and events_poll.

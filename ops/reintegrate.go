@@ -207,7 +207,7 @@ func returned(g access.Grant, r review.Returned) (ReintegrateOut, error) {
 	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
 		return ReintegrateOut{}, err
 	}
-	if out.lean, _, err = doc.Without(hot.NodeMade()...).Part("", hotBytes/2); err != nil {
+	if out.lean, _, err = doc.Without(hot.NodeOwned()...).Part("", hotBytes/2); err != nil {
 		return ReintegrateOut{}, err
 	}
 	for _, w := range r.Merged {

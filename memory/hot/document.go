@@ -211,15 +211,6 @@ func (d Doc) orgs() []string {
 	return ids
 }
 
-// NodeMade are the members of a context that the node makes and keeps for itself: no
-// writer sets them, and other tools tell what of them is of use.
-func NodeMade() []string {
-	return []string{"/version", "/updated_at", "/identity/id", "/ephemeral/integrity", "/agent/capabilities",
-		"/agent/event_queue",
-		"/agent/parent_entity_id", "/agent/agent_type", "/ephemeral/session_count", "/ephemeral/current_session_start",
-		"/ephemeral/last_session_end"}
-}
-
 // Without is the document without the members at the pointers, and without sections
 // that are empty then. Both share what is left.
 func (d Doc) Without(pointers ...string) Doc {

@@ -29,9 +29,9 @@ func mergePatch(target, patch any) any {
 	return merged
 }
 
-// nodeOwned lists the fields of the context that the node keeps: they are not
-// stored with the entity's part, and are merged in when it is read.
-func nodeOwned() []string {
+// NodeOwned lists the fields of the context that the node keeps: no writer sets them. They are
+// not stored with the entity's part, and are merged in when it is read.
+func NodeOwned() []string {
 	return []string{
 		"/version", "/updated_at", "/identity/id",
 		"/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end",
@@ -62,7 +62,7 @@ func holder(doc map[string]any, section string) map[string]any {
 // With absent allowed a field that is not in after at all is left alone.
 func touched(before, after map[string]any, absent bool) []schemas.Violation {
 	var found []schemas.Violation
-	for _, pointer := range nodeOwned() {
+	for _, pointer := range NodeOwned() {
 		section, field := split(pointer)
 		is, had := holder(before, section)[field]
 		will, has := holder(after, section)[field]
@@ -78,7 +78,7 @@ func touched(before, after map[string]any, absent bool) []schemas.Violation {
 // ownPart is doc without the node-owned fields.
 func ownPart(doc map[string]any) map[string]any {
 	own := maps.Clone(doc)
-	for _, pointer := range nodeOwned() {
+	for _, pointer := range NodeOwned() {
 		section, field := split(pointer)
 		if section == "" {
 			delete(own, field)

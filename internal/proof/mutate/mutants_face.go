@@ -12,7 +12,7 @@ func faceMutants() []mutant {
 			"Effect: access.Read, InPerson: true}",
 			"./node", "INV_AUDITOR"},
 		{"INV-MESSAGE", "node/audit_verify.go",
-			`{"text", hex.EncodeToString(sum[:]) == told.SHA256}`,
+			`{"text", hex.EncodeToString(sum[:]) == d.SHA256}`,
 			`{"text", hex.EncodeToString(sum[:]) != ""}`,
 			"./node", "INV_MESSAGE"},
 		{"INV-DEEP", "node/audit_deep.go",

@@ -40,7 +40,7 @@ func pipelineMutants() []mutant {
 			"p.lastFailed() != nil && named == nil:",
 			"./pipeline", "TestWhatModelsGetWrong"},
 		{"a missing verdict is a fail", "pipeline/aggregate.go",
-			`failedVerdict(c, "nobody judged it", "", ""))`,
+			`failedVerdict(c, "no verdict on it came", "", ""))`,
 			`schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Pass})`,
 			"./pipeline", "INV_ALLPASS|TestWhatModelsGetWrong"},
 		{"a result that failed fails before anyone is asked", "pipeline/aggregate.go",
