@@ -66,21 +66,29 @@ func Prove(tx *store.Tx, seq int64, c Checkpoint, older *Checkpoint) (Proof, err
 	}
 	p.Inclusion = texts(path)
 	if older != nil {
-		if older.Size() > c.Size() {
-			return p, schemas.Invalidf("the checkpoint to begin with covers %d entries, the newest %d", older.Size(),
-				c.Size()).
-				Try("sign a newer one: cordelia audit checkpoint")
+		if err := p.continues(tx, c, *older); err != nil {
+			return p, err
 		}
-		path, err := merkle.Consistency(older.Size(), c.Size(), subtree(tx))
-		if err != nil {
-			return p, departs(err)
-		}
-		p.Older, p.Consistency = older.Text(), texts(path)
 	}
 	if _, err := p.check(); err != nil {
 		return p, departs(err)
 	}
 	return p, nil
+}
+
+// continues adds to a proof that the record of c continues that of older.
+func (p *Proof) continues(tx *store.Tx, c, older Checkpoint) error {
+	if older.Size() > c.Size() {
+		return schemas.Invalidf("the checkpoint to begin with covers %d entries, the newest %d", older.Size(),
+			c.Size()).
+			Try("sign a newer one: cordelia audit checkpoint")
+	}
+	path, err := merkle.Consistency(older.Size(), c.Size(), subtree(tx))
+	if err != nil {
+		return departs(err)
+	}
+	p.Older, p.Consistency = older.Text(), texts(path)
+	return nil
 }
 
 func departs(err error) error {

@@ -161,35 +161,16 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	if err := schemas.CheckGroupID(string(n.ID)); err != nil {
 		return err
 	}
-	if n.Kind == NormalGroup {
-		for _, prefix := range reservedPrefixes() {
-			if strings.HasPrefix(string(n.ID), prefix) {
-				return schemas.Invalidf("groups beginning %s are made by the node", prefix).
-					Expecting("another beginning").With(schemas.Violation{Path: "/group", Msg: "begins with " + prefix})
-			}
-		}
-	}
-	culture := DefaultCulture()
-	found := n.Culture.apply(&culture)
-	if len(n.Description) > maxLine {
-		found = append(found, schemas.Violation{Path: "/description",
-			Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
-	}
-	if len(found) > 0 {
-		return schemas.Invalidf("the group was not made").With(found...)
+	culture, err := n.check()
+	if err != nil {
+		return err
 	}
 	if n.Owner == g.Actor() {
-		may, err := g.MayOwn(n.ID, string(n.Kind))
-		if err != nil {
+		if err := mayOwn(g, n.ID, n.Kind, "name"); err != nil {
 			return err
 		}
-		if !may {
-			return schemas.Deniedf("this agent may not write groups named %s", n.ID).
-				Try("choose a name its capabilities match (%s shows them), or ask the parent",
-					schemas.Tool("agent_list"))
-		}
 	}
-	_, err := g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
+	_, err = g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
 	if store.IsUnique(err) {
 		return schemas.Conflictf("the name %s is taken", n.ID).
 			Expecting("a name that no group has").
@@ -202,6 +183,42 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 		return err
 	}
 	return g.Audit("group/"+string(n.ID), map[string]any{"kind": n.Kind, "owner": n.Owner, "culture": culture})
+}
+
+// check refuses a name that is the node's, and a description or culture that cannot be.
+func (n NewGroup) check() (Culture, error) {
+	culture := DefaultCulture()
+	if n.Kind == NormalGroup {
+		for _, prefix := range reservedPrefixes() {
+			if strings.HasPrefix(string(n.ID), prefix) {
+				return culture, schemas.Invalidf("groups beginning %s are made by the node", prefix).
+					Expecting("another beginning").With(schemas.Violation{Path: "/group", Msg: "begins with " + prefix})
+			}
+		}
+	}
+	if found := append(n.Culture.apply(&culture), checkDescription(n.Description)...); len(found) > 0 {
+		return culture, schemas.Invalidf("the group was not made").With(found...)
+	}
+	return culture, nil
+}
+
+// checkDescription lists what is wrong with the description of a group.
+func checkDescription(text string) []schemas.Violation {
+	if len(text) <= maxLine {
+		return nil
+	}
+	return []schemas.Violation{{Path: "/description", Msg: fmt.Sprintf("is longer than %d bytes", maxLine)}}
+}
+
+// mayOwn refuses unless the actor may own a group of that id, which argument names in the call.
+func mayOwn(g access.Grant, id schemas.GroupID, kind GroupKind, argument string) error {
+	may, err := g.MayOwn(id, string(kind))
+	if err != nil || may {
+		return err
+	}
+	return schemas.Deniedf("this agent may not write groups named %s", id).
+		Try("choose a %s its capabilities match (%s shows them), or ask the parent", argument,
+			schemas.Tool("agent_list"))
 }
 
 func encodeCulture(c Culture) string {
@@ -286,10 +303,8 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 	}
 	found := p.Culture.apply(&info.Culture)
 	if p.Description != nil {
-		if info.Description = *p.Description; len(info.Description) > maxLine {
-			found = append(found, schemas.Violation{Path: "/description",
-				Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
-		}
+		info.Description = *p.Description
+		found = append(found, checkDescription(info.Description)...)
 	}
 	if len(found) > 0 {
 		return GroupInfo{}, schemas.Invalidf("the group was not changed").With(found...)
@@ -306,7 +321,7 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 	return info, g.Audit("group/"+string(id), map[string]any{"culture": info.Culture, "emcon": info.Emcon})
 }
 
-// mayManage reports whether the actor may change the group or its members.
+// mayManage refuses unless the actor may change the group or its members.
 func mayManage(g access.Grant, info GroupInfo, despiteEmcon bool) error {
 	if info.Kind == StagingGroup || info.Kind == SystemGroup {
 		return schemas.Deniedf("%s is managed by the node",

@@ -56,12 +56,8 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	} else if found := n.Culture.apply(&culture); len(found) > 0 {
 		return schemas.Invalidf("the group was not made").With(found...)
 	}
-	if may, err := g.MayOwn(n.ID, string(SwarmGroup)); err != nil {
+	if err := mayOwn(g, n.ID, SwarmGroup, "swarm_id"); err != nil {
 		return err
-	} else if !may {
-		return schemas.Deniedf("this agent may not write groups named %s", n.ID).
-			Try("choose a swarm_id its capabilities match (%s shows them), or ask the parent",
-				schemas.Tool("agent_list"))
 	}
 	tx := g.Tx()
 	_, err := tx.Exec(insertSwarmGroup, n.ID, g.Actor(), n.Description, encodeCulture(culture), tx.Micros(), n.Swarm)
@@ -73,29 +69,39 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)
 	}
-	joined := []Joined{}
-	for _, m := range append([]Membership{{g.Actor(), access.RoleOwner}}, n.Members...) {
-		if ok, err := consents(g, m.ID); err != nil {
-			return err
-		} else if !ok {
-			return schemas.Deniedf("the members of a swarm are agents below its maker").Try("name agents of your own")
-		}
-		joined = append(joined, Joined(m))
-		if _, err := tx.Exec(insertMember, n.ID, m.ID, m.Role, g.Actor(), tx.Micros()); err != nil {
-			return fmt.Errorf("add member: %w", err)
-		}
-		if m.ID != g.Actor() {
-			event := schemas.GroupMemberJoined{GroupID: n.ID, EntityID: m.ID, Role: string(m.Role)}
-			if err := g.Emit(events.EntityStream(m.ID), schemas.EventGroupMemberJoined, event); err != nil {
-				return err
-			}
-		}
+	joined, err := joinAll(g, n.ID, append([]Membership{{g.Actor(), access.RoleOwner}}, n.Members...))
+	if err != nil {
+		return err
 	}
 	if err := g.RightsChanged(); err != nil {
 		return err
 	}
 	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture,
 		"swarm": n.Swarm, "members": joined})
+}
+
+// joinAll makes the actor and agents below it members of a new group, with an event to each agent.
+func joinAll(g access.Grant, group schemas.GroupID, members []Membership) ([]Joined, error) {
+	joined := []Joined{}
+	for _, m := range members {
+		if ok, err := consents(g, m.ID); err != nil {
+			return nil, err
+		} else if !ok {
+			return nil, schemas.Deniedf("the members of a swarm are agents below its maker").
+				Try("name agents of your own")
+		}
+		joined = append(joined, Joined(m))
+		if _, err := g.Tx().Exec(insertMember, group, m.ID, m.Role, g.Actor(), g.Tx().Micros()); err != nil {
+			return nil, fmt.Errorf("add member: %w", err)
+		}
+		if m.ID != g.Actor() {
+			event := schemas.GroupMemberJoined{GroupID: group, EntityID: m.ID, Role: string(m.Role)}
+			if err := g.Emit(events.EntityStream(m.ID), schemas.EventGroupMemberJoined, event); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return joined, nil
 }
 
 // Enter makes who a member of a group that the actor manages, without asking whether

@@ -96,13 +96,8 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 				group).Try("wait until its parent decides")
 		}
 	}
-	var declined int64
-	if err := tx.QueryRow(selectDeclined, group, invited, g.Actor(), oldest(g)).Scan(&declined); err != nil {
-		return "", fmt.Errorf("read invitations: %w", err)
-	}
-	if declined != 0 {
-		again := time.UnixMicro(declined).Add(invitationLasts).UTC().Format(time.DateOnly)
-		return "", schemas.Conflictf("your invitation to %s was declined", group).Try("invite again after %s", again)
+	if err := notDeclined(g, group, invited); err != nil {
+		return "", err
 	}
 	var announced, waiting int
 	if err := tx.QueryRow(countAnnounced, g.Actor(), oldest(g), invited).Scan(&announced); err != nil {
@@ -132,6 +127,19 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 		}
 	}
 	return i.ID, i.audit(g)
+}
+
+// notDeclined refuses an invitation like one that was declined lately.
+func notDeclined(g access.Grant, group schemas.GroupID, invited schemas.EntityID) error {
+	var declined int64
+	if err := g.Tx().QueryRow(selectDeclined, group, invited, g.Actor(), oldest(g)).Scan(&declined); err != nil {
+		return fmt.Errorf("read invitations: %w", err)
+	}
+	if declined == 0 {
+		return nil
+	}
+	again := time.UnixMicro(declined).Add(invitationLasts).UTC().Format(time.DateOnly)
+	return schemas.Conflictf("your invitation to %s was declined", group).Try("invite again after %s", again)
 }
 
 // announce tells those who decide. The event names no group: its name is the inviter's words.

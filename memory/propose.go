@@ -68,29 +68,7 @@ func Succeed(g access.Grant, id, over schemas.ItemID) error {
 		return err
 	}
 	r, old := found[id], found[over]
-	switch {
-	case r.id == "" || r.deleted != 0:
-		return absent(id)
-	case old.id == "" || old.deleted != 0:
-		return absent(over)
-	case r.scope != old.scope:
-		return schemas.Conflictf("%s and %s lie in different places by now", id, over).Try("reject it")
-	case old.supersededBy != "":
-		return schemas.Conflictf("%s was superseded by %s meanwhile", over,
-			old.supersededBy).Try("reject it, or read %s first", old.supersededBy)
-	}
-	if may, err := maySupersede(g, &old); err != nil {
-		return err
-	} else if !may {
-		return schemas.Deniedf("you may not let another item take the place of %s", over).
-			Expecting("its author, who manages its group, or a person").Try(
-			"ask the user to run: cordelia review").Because(schemas.ErrPerson)
-	}
-	if old.visibility == schemas.Private {
-		if !g.IsHuman() || !see.includes(old.owner) {
-			return absent(over)
-		}
-	} else if err := mayWrite(g, old.visibility, old.owner, old.group); err != nil {
+	if err := maySucceed(g, see, id, over, r, old); err != nil {
 		return err
 	}
 	if r.unreleased() && g.IsHuman() {
@@ -114,6 +92,36 @@ func Succeed(g access.Grant, id, over schemas.ItemID) error {
 		}
 		return g.Audit("item/"+string(id), map[string]any{"supersedes": over})
 	})
+}
+
+// maySucceed refuses unless both items are what they were and the actor may let r take the
+// place of old.
+func maySucceed(g access.Grant, see readScope, id, over schemas.ItemID, r, old row) error {
+	switch {
+	case r.id == "" || r.deleted != 0:
+		return absent(id)
+	case old.id == "" || old.deleted != 0:
+		return absent(over)
+	case r.scope != old.scope:
+		return schemas.Conflictf("%s and %s lie in different places by now", id, over).Try("reject it")
+	case old.supersededBy != "":
+		return schemas.Conflictf("%s was superseded by %s meanwhile", over,
+			old.supersededBy).Try("reject it, or read %s first", old.supersededBy)
+	}
+	if may, err := maySupersede(g, &old); err != nil {
+		return err
+	} else if !may {
+		return schemas.Deniedf("you may not let another item take the place of %s", over).
+			Expecting("its author, an owner or admin of its group, or a person").Try(
+			"ask the user to run: cordelia review").Because(schemas.ErrPerson)
+	}
+	if old.visibility != schemas.Private {
+		return mayWrite(g, old.visibility, old.owner, old.group)
+	}
+	if !g.IsHuman() || !see.includes(old.owner) {
+		return absent(over)
+	}
+	return nil
 }
 
 // Drop buries an item that was only written to be proposed: the word of who decided

@@ -131,20 +131,7 @@ func CheckRecord(i Record) (Incoming, []schemas.Violation) {
 	if i.Version < 1 || len(i.Versions) >= i.Version {
 		check.add("/item/version", "does not fit the versions")
 	}
-	for _, t := range []struct {
-		field, value string
-		required     bool
-	}{
-		{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false},
-		{"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false},
-	} {
-		if t.value == "" && !t.required {
-			continue
-		}
-		if dateOf(t.value).IsZero() {
-			check.add("/item/"+t.field, "must be a time")
-		}
-	}
+	i.checkTimes(&check)
 	for n, l := range i.Links {
 		if !slices.Contains([]string{"derived_from", "duplicate_of", "refines", "conflicts_with"}, l.Kind) ||
 			l.Other == "" {
@@ -153,6 +140,21 @@ func CheckRecord(i Record) (Incoming, []schemas.Violation) {
 	}
 	i.checkVersions(&check)
 	return Incoming{Record: i, content: c}, check.found
+}
+
+// checkTimes checks that what is given as a time is one.
+func (i Record) checkTimes(check *checker) {
+	for _, t := range []struct {
+		field, value string
+		required     bool
+	}{
+		{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false},
+		{"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false},
+	} {
+		if (t.value != "" || t.required) && dateOf(t.value).IsZero() {
+			check.add("/item/"+t.field, "must be a time")
+		}
+	}
 }
 
 func (i Record) checkVersions(check *checker) {

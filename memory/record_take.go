@@ -119,16 +119,7 @@ func (i *taking) item(o Record, c content, signed bool) (made bool, err error) {
 		return false, err
 	}
 	words := indexOf(c, o.Subject, o.Key)
-	r := row{
-		id: o.ID, typ: o.Type, owner: i.Actor(), author: o.Provenance.Author,
-		visibility: o.Visibility, group: o.Group, origin: o.Origin, parent: o.Parent, stale: o.Stale,
-		version: o.Version, data: string(c.data), name: c.name(), tags: store.List(c.tags()),
-		subject: normal(o.Subject), key: normal(o.Key), supersedes: o.Supersedes, supersededBy: o.SupersededBy,
-		validFrom: micros(o.ValidFrom), validTo: micros(o.ValidTo), expires: micros(o.ExpiresAt),
-		confidence: thousandths(o.Confidence), validated: o.Validated, quarantined: o.Quarantined,
-		thread: c.thread(o.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
-		current: o.SupersededBy == "", created: micros(o.CreatedAt), updated: micros(o.UpdatedAt),
-	}
+	r := i.rowOf(o, c, hash, words)
 	if err := i.believe(&r, &o, signed); err != nil {
 		return false, err
 	}
@@ -156,6 +147,20 @@ func (i *taking) item(o Record, c content, signed bool) (made bool, err error) {
 		return false, err
 	}
 	return true, i.parts(r.n, o, signed)
+}
+
+// rowOf is the row of an item of a file, owned by the importer.
+func (i *taking) rowOf(o Record, c content, hash []byte, words wordIndex) row {
+	return row{
+		id: o.ID, typ: o.Type, owner: i.Actor(), author: o.Provenance.Author,
+		visibility: o.Visibility, group: o.Group, origin: o.Origin, parent: o.Parent, stale: o.Stale,
+		version: o.Version, data: string(c.data), name: c.name(), tags: store.List(c.tags()),
+		subject: normal(o.Subject), key: normal(o.Key), supersedes: o.Supersedes, supersededBy: o.SupersededBy,
+		validFrom: micros(o.ValidFrom), validTo: micros(o.ValidTo), expires: micros(o.ExpiresAt),
+		confidence: thousandths(o.Confidence), validated: o.Validated, quarantined: o.Quarantined,
+		thread: c.thread(o.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
+		current: o.SupersededBy == "", created: micros(o.CreatedAt), updated: micros(o.UpdatedAt),
+	}
 }
 
 // known says about an item whose id is here already that it is the same, or refuses it.

@@ -81,7 +81,7 @@ func (d *Draft) mayChange(g access.Grant, see readScope) (*row, error) {
 		}
 	}
 	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
-		return nil, schemas.Deniedf("what the words of another are about is not yours to say").
+		return nil, schemas.Deniedf("only the author of words says what they are about").
 			Try("give data too, and the words are yours; or write an item of your own that supersedes %s", r.id)
 	}
 	return r, d.mayRestate(g, r)

@@ -69,29 +69,9 @@ func Release(g access.Grant, id schemas.ItemID, version int, released bool) erro
 	if g.Tx() == nil {
 		return access.ErrNoGrant
 	}
-	found, err := rowsOf(g.Tx(), selectOwn, id)
+	r, err := releasable(g, id)
 	if err != nil {
 		return err
-	}
-	if len(found) == 0 {
-		return absent(id)
-	}
-	r := &found[0]
-	var root schemas.EntityID
-	if err := g.Tx().QueryRow(selectPlaceRoot, r.visibility, r.group, r.owner).Scan(&root); err != nil {
-		return fmt.Errorf("read place: %w", err)
-	}
-	if root != g.Actor() || !g.IsHuman() || r.deleted != 0 {
-		return absent(id)
-	}
-	if _, ok := r.instruction(); !ok && !r.isLesson() {
-		return schemas.Invalidf("%s does not instruct, so nothing holds it back", id).
-			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(),
-				", ")).Try("run: cordelia memory release, for what waits")
-	}
-	if !r.current {
-		return schemas.Conflictf("%s is not the current word on what it says",
-			id).Try("run: cordelia memory release, for what waits")
 	}
 	if released && version != r.version {
 		return r.notShown(version)
@@ -115,6 +95,35 @@ func Release(g access.Grant, id schemas.ItemID, version int, released bool) erro
 		return err
 	}
 	return announce(g, r, nil)
+}
+
+// releasable gives an item in a place of the person who asks, if it instructs its readers.
+func releasable(g access.Grant, id schemas.ItemID) (*row, error) {
+	found, err := rowsOf(g.Tx(), selectOwn, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, absent(id)
+	}
+	r := &found[0]
+	var root schemas.EntityID
+	if err := g.Tx().QueryRow(selectPlaceRoot, r.visibility, r.group, r.owner).Scan(&root); err != nil {
+		return nil, fmt.Errorf("read place: %w", err)
+	}
+	if root != g.Actor() || !g.IsHuman() || r.deleted != 0 {
+		return nil, absent(id)
+	}
+	if _, ok := r.instruction(); !ok && !r.isLesson() {
+		return nil, schemas.Invalidf("%s does not instruct, so nothing holds it back", id).
+			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(),
+				", ")).Try("run: cordelia memory release, for what waits")
+	}
+	if !r.current {
+		return nil, schemas.Conflictf("a newer item took the place of %s", id).
+			Try("run: cordelia memory release, for what waits")
+	}
+	return r, nil
 }
 
 // holdSame holds back what took effect beside r by equal words alone.

@@ -65,10 +65,17 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
-	if err := d.weigh(g, see, &r); err != nil {
+	w, err := d.create(g, see, &r)
+	w.BoundTo = bound
+	return w, err
+}
+
+// create writes a new item whose place is known, unless its author has written the same there.
+func (d *Draft) create(g access.Grant, see readScope, r *row) (Written, error) {
+	if err := d.weigh(g, see, r); err != nil {
 		return Written{}, err
 	}
-	old, may, err := d.successorOf(g, see, &r)
+	old, may, err := d.successorOf(g, see, r)
 	if err != nil {
 		return Written{}, err
 	}
@@ -76,23 +83,23 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	if old != nil && !may {
 		contested, r.supersedes = old.id, ""
 	}
-	rel, err := relate(g.Tx(), see, &r, d.words)
+	rel, err := relate(g.Tx(), see, r, d.words)
 	if err != nil {
 		return Written{}, err
 	}
 	if rel.own != "" && rel.own != d.Supersedes {
 		return Written{ID: rel.own, Status: StatusDuplicate, With: []schemas.ItemID{rel.own}, Version: rel.ownVersion,
-			Confidence: float64(r.confidence) / 1000, BoundTo: bound, Group: r.group, Contested: contested}, nil
+			Confidence: float64(r.confidence) / 1000, Group: r.group, Contested: contested}, nil
 	}
 	if contested != "" {
 		rel.contest(old)
 	} else if old != nil {
 		rel.drop(old.id)
-		if err := retire(g, old, &r); err != nil {
+		if err := retire(g, old, r); err != nil {
 			return Written{}, err
 		}
 	}
-	if err := d.keep(g, &r, &rel); err != nil {
+	if err := d.keep(g, r, &rel); err != nil {
 		return Written{}, err
 	}
 	if contested != "" {
@@ -101,9 +108,8 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 		}
 	}
 	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true,
-		Quarantined: r.inQuarantine(),
-		Unreleased:  r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound,
-		Group: r.group, Contested: contested}, nil
+		Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Tainted: r.tainted,
+		Confidence: float64(r.confidence) / 1000, Group: r.group, Contested: contested}, nil
 }
 
 // place gives r its place, that of the writer's folder if the draft names none, and asks

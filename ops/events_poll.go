@@ -263,11 +263,7 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (EventsPollOut, error
 	}
 	if len(out.Carried) > 0 {
 		c.shown(ctx, secondHand)
-		raw, err := json.Marshal(out.Events)
-		if err != nil {
-			return EventsPollOut{}, fmt.Errorf("measure events: %w", err)
-		}
-		if out.Carried, _, err = fitting(out.Carried, size-len(raw)); err != nil {
+		if err := out.fitCarried(size); err != nil {
 			return EventsPollOut{}, err
 		}
 	}
@@ -278,6 +274,16 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (EventsPollOut, error
 		out.Gap = &EventGap{Skipped: b.Skipped}
 	}
 	return out, nil
+}
+
+// fitCarried leaves out items that the events leave no room for, in an answer of size bytes.
+func (out *EventsPollOut) fitCarried(size int) error {
+	raw, err := json.Marshal(out.Events)
+	if err != nil {
+		return fmt.Errorf("measure events: %w", err)
+	}
+	out.Carried, _, err = fitting(out.Carried, size-len(raw))
+	return err
 }
 
 // withoutWrong leaves out what the reader takes for wrong: nothing asked for it.

@@ -150,18 +150,7 @@ func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (MemoryGroupOut
 func (in memoryGroupIn) run(c *Call, g access.Grant) (out MemoryGroupOut, err error) {
 	switch in.Action {
 	case "invitations":
-		if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown,
-			c.tainted()); err != nil {
-			return out, err
-		}
-		out.listed = slices.DeleteFunc(out.listed, func(e review.Entry) bool { return e.Kind != review.ToGroup })
-		for _, e := range out.listed {
-			out.Invitations = append(out.Invitations, InvitationOut{e.ID, e.Name, e.Author, e.Hash})
-		}
-		if len(out.listed) == 0 {
-			out.Note = schemas.Hintf("no invitations")
-		}
-		return out, nil
+		return invitations(c, g)
 	case "list":
 		out.Groups, err = memory.ListGroups(g)
 		return out, err
@@ -172,17 +161,7 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out MemoryGroupOut, err er
 		}
 		err = memory.CreateGroup(g, n)
 	case "add":
-		if in.Role == "" {
-			in.Role = access.RoleMember
-		}
-		var added memory.Added
-		added, err = memory.AddMember(g, in.Group, in.Entity, in.Role)
-		out.Member, out.Invitation = added.ID, added.Invitation
-		if err == nil && added.Invitation == "" {
-			if out.Note, err = agents.LetReach(g, added.ID, in.Group, in.Role); err == nil { // a viewer holds no work
-				err = work.Revoke(g, added.ID)
-			}
-		}
+		err = in.add(g, &out)
 	case "remove":
 		out.Member, err = memory.RemoveMember(g, in.Group, in.Entity)
 		if err == nil {
@@ -201,4 +180,36 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out MemoryGroupOut, err er
 	info, err := memory.ReadGroup(g, in.Group)
 	out.Group = &info
 	return out, err
+}
+
+// invitations lists the invitations that wait for the caller's decision.
+func invitations(c *Call, g access.Grant) (out MemoryGroupOut, err error) {
+	if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown,
+		c.tainted()); err != nil {
+		return out, err
+	}
+	out.listed = slices.DeleteFunc(out.listed, func(e review.Entry) bool { return e.Kind != review.ToGroup })
+	for _, e := range out.listed {
+		out.Invitations = append(out.Invitations, InvitationOut{e.ID, e.Name, e.Author, e.Hash})
+	}
+	if len(out.listed) == 0 {
+		out.Note = schemas.Hintf("no invitations")
+	}
+	return out, nil
+}
+
+// add makes an entity a member, or invites it. A member is given the group in its capabilities.
+func (in memoryGroupIn) add(g access.Grant, out *MemoryGroupOut) error {
+	if in.Role == "" {
+		in.Role = access.RoleMember
+	}
+	added, err := memory.AddMember(g, in.Group, in.Entity, in.Role)
+	out.Member, out.Invitation = added.ID, added.Invitation
+	if err != nil || added.Invitation != "" {
+		return err
+	}
+	if out.Note, err = agents.LetReach(g, added.ID, in.Group, in.Role); err != nil {
+		return err
+	}
+	return work.Revoke(g, added.ID) // a viewer holds no work
 }

@@ -75,12 +75,7 @@ const returnAudience = "reintegrate"
 
 func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, error) {
 	if in.Action == "withdraw" {
-		return Transact(ctx, c, func(g access.Grant) (out ReintegrateOut, err error) {
-			out.Withdrawn, err = review.Withdraw(g, in.Staging)
-			out.Next = schemas.Hintf("%s withdrawn and removed",
-				schemas.Count(out.Withdrawn, "memory was", "memories were"))
-			return out, err
-		})
+		return Transact(ctx, c, in.withdraw)
 	}
 	if digits := len(in.ChainHash); digits >= shownOfChain && digits < hex.EncodedLen(len(hot.Hash{})) {
 		if err := c.Do(ctx, func(g access.Grant) error { return wholeChain(g, &in) }); err != nil {
@@ -93,19 +88,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 		return ReintegrateOut{}, err
 	}
 	if in.Action == "challenge" {
-		var ch schemas.AuthChallenge
-		err := c.Do(ctx, func(g access.Grant) error {
-			ch = c.returnChallenge(g, g.Actor())
-			return nil
-		})
-		if err != nil {
-			return ReintegrateOut{}, err
-		}
-		return ReintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()),
-			Nonce:   base64.StdEncoding.EncodeToString(ch.Nonce[:]),
-			Expires: ch.ExpiresUnixMicro,
-			Next: schemas.Hintf("sign message within 60 seconds and repeat this call with action submit, nonce, expires " +
-				"and signature")}, nil
+		return c.challengeReturn(ctx, b)
 	}
 	ch, proof, key, err := c.proveReturn(ctx, b, in)
 	if err != nil {
@@ -125,6 +108,30 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 		out.same = out.ChainHash == in.ChainHash
 		return out, err
 	})
+}
+
+// withdraw takes back what the caller handed in.
+func (in reintegrateIn) withdraw(g access.Grant) (out ReintegrateOut, err error) {
+	out.Withdrawn, err = review.Withdraw(g, in.Staging)
+	out.Next = schemas.Hintf("%s withdrawn and removed",
+		schemas.Count(out.Withdrawn, "memory was", "memories were"))
+	return out, err
+}
+
+// challengeReturn gives the caller the message to sign for what it hands in.
+func (c *Call) challengeReturn(ctx context.Context, b *review.Batch) (ReintegrateOut, error) {
+	var ch schemas.AuthChallenge
+	if err := c.Do(ctx, func(g access.Grant) error {
+		ch = c.returnChallenge(g, g.Actor())
+		return nil
+	}); err != nil {
+		return ReintegrateOut{}, err
+	}
+	return ReintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()),
+		Nonce:   base64.StdEncoding.EncodeToString(ch.Nonce[:]),
+		Expires: ch.ExpiresUnixMicro,
+		Next: schemas.Hintf("sign message within 60 seconds and repeat this call with action submit, nonce, expires " +
+			"and signature")}, nil
 }
 
 // wholeChain puts the actor's chain hash in the place of its beginning, of which memory_session

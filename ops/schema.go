@@ -120,6 +120,11 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 	if len(found) == 0 {
 		return plainJSON(doc)
 	}
+	return nil, c.invalid(o, found)
+}
+
+// invalid words violations, with the names and the values known there.
+func (c compiled) invalid(o *Operation, found []schemas.Violation) error {
 	var expected []string
 	for i, v := range found {
 		steps := strings.Split(strings.TrimPrefix(v.Path, "/"), "/")
@@ -147,7 +152,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 	if len(expected) == 0 {
 		expected = []string{c.arguments.takes("")}
 	}
-	return nil, e.Expecting("%s", strings.Join(expected, "; "))
+	return e.Expecting("%s", strings.Join(expected, "; "))
 }
 
 // at is the schema of what steps lead to, nil if there is none, and its path as a field.

@@ -100,38 +100,8 @@ func objectOf(t reflect.Type) (*schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.description = f.Tag.Get("jsonschema")
-		if kind := ref(f.Tag.Get("ref")); kind != "" {
-			of := p
-			if p.items != nil {
-				of = p.items
-			}
-			of.ref = kind
-		}
-		p.text = f.Tag.Get("text")
-		if p.items != nil {
-			p.items.text = p.text
-		}
-		if also := f.Tag.Get("also"); also != "" {
-			p.also = strings.Split(also, ",")
-		}
-		p.free = f.Tag.Get("free")
-		p.commas = f.Tag.Get("commas") != ""
-		if of := f.Tag.Get("like"); of != "" {
-			if p.like, err = schemaOf(likes[of]); err != nil {
-				return nil, err
-			}
-			p.patch = f.Tag.Get("patch") != ""
-		}
-		if f.Tag.Get("any") != "" {
-			p.any = true
-		}
-		if choices := f.Tag.Get("enum"); choices != "" {
-			of := p
-			if p.items != nil {
-				of = p.items
-			}
-			of.enum = strings.Split(choices, ",")
+		if err := p.read(f.Tag); err != nil {
+			return nil, err
 		}
 		s.properties = append(s.properties, property{name: name, schema: p})
 		given := strings.Split(options, ",")
@@ -140,6 +110,36 @@ func objectOf(t reflect.Type) (*schema, error) {
 		}
 	}
 	return s, nil
+}
+
+// read takes in what the tags of a field say of its values; of a list some speak of each value.
+func (s *schema) read(tag reflect.StructTag) (err error) {
+	each := s
+	if s.items != nil {
+		each = s.items
+	}
+	s.description, s.text, s.free = tag.Get("jsonschema"), tag.Get("text"), tag.Get("free")
+	s.commas = tag.Get("commas") != ""
+	each.text = s.text
+	if kind := ref(tag.Get("ref")); kind != "" {
+		each.ref = kind
+	}
+	if also := tag.Get("also"); also != "" {
+		s.also = strings.Split(also, ",")
+	}
+	if of := tag.Get("like"); of != "" {
+		if s.like, err = schemaOf(likes[of]); err != nil {
+			return err
+		}
+		s.patch = tag.Get("patch") != ""
+	}
+	if tag.Get("any") != "" {
+		s.any = true
+	}
+	if choices := tag.Get("enum"); choices != "" {
+		each.enum = strings.Split(choices, ",")
+	}
+	return nil
 }
 
 // throughPointer reports whether a field stands in an embedded pointer, which may be nil.

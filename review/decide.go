@@ -205,7 +205,7 @@ func personForSession(g access.Grant, tainted bool) (string, error) {
 
 func inPersonOnly() error {
 	return schemas.Deniedf("a review is decided in person, not for another").Try(
-		"call without as, or leave it to whom you act for")
+		"call without as, or leave it to the agent you act for")
 }
 
 // mayReview asks whether the actor decides over what author wrote (INV-REVIEWER).

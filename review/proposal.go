@@ -33,7 +33,6 @@ const batchPrefix = "proposals/"
 type Proposal struct {
 	ID       string
 	Deciders []string // names of those who may decide
-	Known    bool     // the same words were proposed already
 }
 
 // Try is what an agent proposes.
@@ -109,7 +108,6 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 	// the same words wait already
 	err = g.Tx().QueryRow(selectProposed, g.Actor(), t.Target, t.Supersedes, words).Scan(&out.ID)
 	if err == nil {
-		out.Known = true
 		if t.Staging != "" {
 			err = memory.Discard(g, []schemas.ItemID{t.Item})
 		}
@@ -130,15 +128,20 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 	if err := g.Audit("review/"+out.ID, map[string]any{"state": schemas.ReviewPending, "item": t.Item,
 		"target":     t.Target,
 		"supersedes": t.Supersedes}); err != nil || open > 0 {
-		return out, err // those who decide know that something of the agent waits
+		return out, err // the reviewers know that something of the agent waits
 	}
-	asked := schemas.ReviewRequested{GroupID: t.Target, AgentID: self.AgentID, Items: 1}
-	for _, who := range reviewers(self.ParentEntityID, g.Root()) {
-		if err := g.Emit(events.EntityStream(who), schemas.EventReviewRequested, asked); err != nil {
-			return out, err
+	return out, askReviewers(g, reviewers(self.ParentEntityID, g.Root()),
+		schemas.ReviewRequested{GroupID: t.Target, AgentID: self.AgentID, Items: 1})
+}
+
+// askReviewers emits to each reviewer that something waits.
+func askReviewers(g access.Grant, list []schemas.EntityID, asked schemas.ReviewRequested) error {
+	for _, reviewer := range list {
+		if err := g.Emit(events.EntityStream(reviewer), schemas.EventReviewRequested, asked); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // openProposals counts the actor's proposals that wait, and refuses one more at MaxProposals.
@@ -381,7 +384,7 @@ func expireProposal(g access.Grant, l late, now agents.Monotonic) error {
 		return err
 	}
 	p := found[0]
-	if _, err := p.move(g, schemas.ReviewExpire, access.NodeEntity, "nobody decided in time", ""); err != nil {
+	if _, err := p.move(g, schemas.ReviewExpire, access.NodeEntity, "no decision came in time", ""); err != nil {
 		return err
 	}
 	if err := p.discard(g); err != nil {

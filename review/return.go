@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"cordelia/access"
-	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/memory/hot"
@@ -208,14 +207,8 @@ func stage(g access.Grant, b *Batch, self schemas.Agent, out *Returned) error {
 	if len(out.Because) == 0 {
 		return merge(g, rows, out)
 	}
-	asked := schemas.ReviewRequested{GroupID: out.Group, AgentID: self.AgentID, Items: len(rows),
-		Divergence: out.Divergence}
-	for _, who := range reviewers(self.ParentEntityID, g.Root()) {
-		if err := g.Emit(events.EntityStream(who), schemas.EventReviewRequested, asked); err != nil {
-			return err
-		}
-	}
-	return nil
+	return askReviewers(g, reviewers(self.ParentEntityID, g.Root()), schemas.ReviewRequested{GroupID: out.Group,
+		AgentID: self.AgentID, Items: len(rows), Divergence: out.Divergence})
 }
 
 // reviewers are an agent's parent and the human above it, once each.

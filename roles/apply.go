@@ -50,29 +50,33 @@ func (r *Roles) Apply(g access.Grant, w schemas.Workspace, trial bool) (Plan, er
 		p.Applied = err == nil && !trial
 		return p, err
 	}
-	a := applying{r, g, w, now}
-	if err := a.workspace(); err != nil {
-		return p, err
-	}
-	for _, c := range p.Changes {
-		if c.What == "role" {
-			if err := a.role(c); err != nil {
-				return p, err
-			}
-		}
-	}
-	if err := a.rights(); err != nil {
-		return p, err
-	}
-	after, err := read(g.Tx(), w.Workspace)
-	if err == nil {
-		err = after.streams(g)
-	}
-	if err != nil {
+	if err := (applying{r, g, w, now}).write(p.Changes); err != nil {
 		return p, err
 	}
 	p.Applied = true
 	return p, g.Audit("workspace/"+w.Workspace, map[string]any{"changes": p.Changes})
+}
+
+// write makes the changes of a plan.
+func (a applying) write(changes []Change) error {
+	if err := a.workspace(); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.What == "role" {
+			if err := a.role(c); err != nil {
+				return err
+			}
+		}
+	}
+	if err := a.rights(); err != nil {
+		return err
+	}
+	after, err := read(a.g.Tx(), a.w.Workspace)
+	if err != nil {
+		return err
+	}
+	return after.streams(a.g)
 }
 
 // reasonsOf gives why each role of a workspace is in its state.

@@ -273,7 +273,11 @@ func checkOperator(o schemas.Operator, id string, say say) {
 			}
 		}
 	}
-	d := o.Does
+	checkRecipe(o.Does, at, say)
+}
+
+// checkRecipe says what is wrong with what an operator makes of an event.
+func checkRecipe(d schemas.Recipe, at string, say say) {
 	oneOf(say, at+"/does/kind", d.Kind, schemas.AsWork, schemas.AsTask)
 	if strings.TrimSpace(d.Intent) == "" || len(d.Intent) > maxText {
 		say(at+"/does/intent", "must have 1 to %d bytes", maxText)

@@ -20,19 +20,7 @@ func Clamp(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolic
 	child := schemas.Role{Soul: t.SoulTemplate, ReportsTo: parent.RoleID, Wake: t.Wake, TTL: t.TTL,
 		MemoryPolicy: t.MemoryPolicy, Asks: parent.Asks}
 
-	for _, d := range t.Domains {
-		switch {
-		case slices.Contains(parent.Domains, d), slices.Contains(parent.Domains, "*"):
-			child.Domains = append(child.Domains, d)
-		case d == "*":
-			child.Domains = append(child.Domains, parent.Domains...)
-			note("domains: * becomes those of %s", parent.RoleID)
-		default:
-			note("domains: %s is none of %s's", d, parent.RoleID)
-		}
-	}
-	slices.Sort(child.Domains)
-	child.Domains = slices.Compact(child.Domains)
+	child.Domains = domains(t, parent, note)
 	for _, id := range t.OperatorIDs {
 		if slices.Contains(parent.OperatorIDs, id) {
 			child.OperatorIDs = append(child.OperatorIDs, id)
@@ -48,6 +36,33 @@ func Clamp(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolic
 		Tokens: least(t.Budget.Tokens, parent.Budget.Tokens, "tokens", note),
 		Money:  least(t.Budget.Money, parent.Budget.Money, "money", note)}
 
+	child.Trust.Default = new(startTrust(t, parent, p, note))
+	for _, action := range slices.Sorted(maps.Keys(parent.Trust.Scores)) {
+		trustLess(&child, action, parent.Trust.Scores[action], parent.RoleID, note)
+	}
+	return child, clamped
+}
+
+// domains are those of the template that the parent has.
+func domains(t schemas.RoleTemplate, parent schemas.Role, note func(string, ...any)) (list []string) {
+	for _, d := range t.Domains {
+		switch {
+		case slices.Contains(parent.Domains, d), slices.Contains(parent.Domains, "*"):
+			list = append(list, d)
+		case d == "*":
+			list = append(list, parent.Domains...)
+			note("domains: * becomes those of %s", parent.RoleID)
+		default:
+			note("domains: %s is none of %s's", d, parent.RoleID)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// startTrust is the trust a child starts with: the template's, and at most the parent's.
+func startTrust(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolicy,
+	note func(string, ...any)) float64 {
 	base := defaultTrust
 	if p.DefaultTrust != nil {
 		base = *p.DefaultTrust
@@ -63,11 +78,7 @@ func Clamp(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolic
 		note("default_trust: %.2f becomes %.2f, as %s has", want, ceiling, parent.RoleID)
 		want = ceiling
 	}
-	child.Trust.Default = &want
-	for _, action := range slices.Sorted(maps.Keys(parent.Trust.Scores)) {
-		trustLess(&child, action, parent.Trust.Scores[action], parent.RoleID, note)
-	}
-	return child, clamped
+	return want
 }
 
 // trustLess lets a child begin with no more trust in an action than its parent has.

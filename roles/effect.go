@@ -21,15 +21,9 @@ const (
 
 // delegate turns a decision into work, by the recipe of its operator.
 func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, decision int64, d Decision,
-	out *Decided) error {
+	out *Decided) (err error) {
 	recipe := w.recipe(d, e)
-	intent := fill(recipe.Intent, d.Trigger, e)
-	var deadline int64
-	if within, err := span(recipe.Within); err == nil {
-		deadline = g.Tx().Micros() + within.Microseconds()
-	}
 	kind, ref := kindWork, ""
-	var err error
 	switch {
 	case d.Operator == directive && judges(d.Trigger):
 		kind = kindSeat
@@ -39,31 +33,11 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 		}
 		out.WorkID = ref
 	case recipe.Kind == schemas.AsTask:
-		budget, _ := span(recipe.Budget) //nolint:errcheck // 0 = the default
 		kind = kindTask
-		// the owner's, so that any of their agents may take its seats: no role plans, does and
-		// judges alone
-		ref, err = r.tasks.SubmitFor(g, w.Workspace.Owner, TaskRequest{Request: strings.Join(append([]string{intent},
-			briefLines(w, m)...), "\n"), Tools: recipe.Tools, Budget: budget, Deadline: deadline, Hold: recipe.Hold})
+		ref, err = r.beginTask(g, w, m, e, d, recipe)
 		out.TaskID = ref
 	default:
-		brief := work.Brief{Constraints: append(briefLines(w, m), recipe.Constraints...), Inputs: inputs(g, e)}
-		means := work.Means{Client: recipe.Client, Model: recipe.Model, Tools: recipe.Tools}
-		for _, c := range recipe.Criteria {
-			brief.Criteria = append(brief.Criteria, c.String())
-			if c.Command != "" {
-				means.Checks = append(means.Checks, c.Command)
-			}
-		}
-		if len(recipe.Tools) > 0 {
-			brief.Constraints = append(brief.Constraints, "use only these tools: "+strings.Join(recipe.Tools, ", "))
-		}
-		if d.Operator == directive {
-			means.Tools = lookOnly
-		}
-		brief.Means = &means
-		_, ref, err = work.Post(g, m.Agent, schemas.NewID(), work.Draft{Intent: intent, Role: d.Trigger,
-			AssignedTo: string(m.Agent), Deadline: deadline, Brief: brief})
+		_, ref, err = work.Post(g, m.Agent, schemas.NewID(), workDraft(g, w, m, e, d, recipe))
 		out.WorkID = ref
 	}
 	if err != nil {
@@ -74,6 +48,46 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 		return fmt.Errorf("write episode: %w", err)
 	}
 	return nil
+}
+
+// deadlineOf is when the work of a recipe is due, 0 if it sets no time.
+func deadlineOf(g access.Grant, recipe schemas.Recipe) int64 {
+	within, err := span(recipe.Within)
+	if err != nil {
+		return 0
+	}
+	return g.Tx().Micros() + within.Microseconds()
+}
+
+// beginTask submits a task to the pipeline. It is the owner's, so that any of their agents may
+// take its seats: no role plans, does and judges alone.
+func (r *Roles) beginTask(g access.Grant, w *World, m *Member, e Event, d Decision,
+	recipe schemas.Recipe) (string, error) {
+	budget, _ := span(recipe.Budget) //nolint:errcheck // 0 = the default
+	lines := append([]string{fill(recipe.Intent, d.Trigger, e)}, briefLines(w, m)...)
+	return r.tasks.SubmitFor(g, w.Workspace.Owner, TaskRequest{Request: strings.Join(lines, "\n"),
+		Tools: recipe.Tools, Budget: budget, Deadline: deadlineOf(g, recipe), Hold: recipe.Hold})
+}
+
+// workDraft is an item of work for the role's own agent.
+func workDraft(g access.Grant, w *World, m *Member, e Event, d Decision, recipe schemas.Recipe) work.Draft {
+	brief := work.Brief{Constraints: append(briefLines(w, m), recipe.Constraints...), Inputs: inputs(g, e)}
+	means := work.Means{Client: recipe.Client, Model: recipe.Model, Tools: recipe.Tools}
+	for _, c := range recipe.Criteria {
+		brief.Criteria = append(brief.Criteria, c.String())
+		if c.Command != "" {
+			means.Checks = append(means.Checks, c.Command)
+		}
+	}
+	if len(recipe.Tools) > 0 {
+		brief.Constraints = append(brief.Constraints, "use only these tools: "+strings.Join(recipe.Tools, ", "))
+	}
+	if d.Operator == directive {
+		means.Tools = lookOnly
+	}
+	brief.Means = &means
+	return work.Draft{Intent: fill(recipe.Intent, d.Trigger, e), Role: d.Trigger, AssignedTo: string(m.Agent),
+		Deadline: deadlineOf(g, recipe), Brief: brief}
 }
 
 // inputs are what the work gets of its event: data, and from outside.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -66,11 +67,11 @@ func restoreCommand(a *cli.App) *cobra.Command {
 as *.before-restore-TIME, in PostgreSQL as the schema before_restore_TIME. End all other
 cordelia processes first.
 
-A restore brings back memory, not rights: everyone keeps the status, rights,
-memberships, keys and trust they have now; agents that only the backup knows come back
-suspended; all tokens end. If there is no database here that can be read, nobody
-can say what was revoked since the backup, and --accept-state-of-backup must say
-that this is accepted.
+A restore brings back memory, not rights: each agent keeps the status, rights,
+memberships, keys and trust it has now; agents that only the backup knows come back
+suspended; all tokens end. If there is no database here that can be read, what
+was revoked since the backup is unknown, and --accept-state-of-backup must say
+that you accept this.
 
 The restored home opens with the key of the person the backup is of. On a new machine
 give that key file with --key; a key that does not fit is refused before anything is
@@ -79,41 +80,46 @@ written. The key file of the agent your clients act as is made from the backup.`
   cordelia restore --key human.key --accept-state-of-backup move.db`,
 		Args: cli.Wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			o.Backup, o.Ask = words[0], a.AskPassphrase
-			var c node.Config
-			cli.Adjust(&c)
-			o.Clock = c.Clock
-			home, err := a.Place()
-			if err != nil {
-				return err
-			}
-			if o.Database, err = a.Database(home); err != nil {
-				return err
-			}
-			s, err := config.Read(home)
-			if err != nil {
-				return config.Unusable(home, err)
-			}
-			o.CheckpointDirs = s.CheckpointDirs
-			done := a.Progress("verifying and restoring")
-			report, err := node.Restore(cmd.Context(), home, o)
-			done()
-			if err != nil {
-				return err
-			}
-			if a.AsJSON {
-				return a.PrintJSON(report)
-			}
-			showRestored(a, report)
-			return nil
+			o.Backup = words[0]
+			return restore(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
 	cmd.Flags().StringVar(&o.Key, "key", "",
 		"your key `file` of the home the backup is of, where this home has none or another")
 	cmd.Flags().BoolVar(&o.AcceptBackup, "accept-state-of-backup", false,
-		"let everyone have the rights they had then, where the present ones are not known")
+		"give each agent the rights it had then, where the present ones are not known")
 	return cmd
+}
+
+// restore restores a backup into the home, and shows what was done.
+func restore(ctx context.Context, a *cli.App, o node.RestoreOptions) error {
+	var c node.Config
+	cli.Adjust(&c)
+	o.Ask, o.Clock = a.AskPassphrase, c.Clock
+	home, err := a.Place()
+	if err != nil {
+		return err
+	}
+	if o.Database, err = a.Database(home); err != nil {
+		return err
+	}
+	s, err := config.Read(home)
+	if err != nil {
+		return config.Unusable(home, err)
+	}
+	o.CheckpointDirs = s.CheckpointDirs
+	done := a.Progress("verifying and restoring")
+	report, err := node.Restore(ctx, home, o)
+	done()
+	if err != nil {
+		return err
+	}
+	if a.AsJSON {
+		return a.PrintJSON(report)
+	}
+	showRestored(a, report)
+	return nil
 }
 
 func showRestored(a *cli.App, r node.RestoreReport) {

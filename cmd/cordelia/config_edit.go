@@ -270,22 +270,6 @@ func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, erro
 		return nil, err
 	}
 	found := false
-	put := func(name string, v json.RawMessage) (err error) {
-		if len(path) > 1 {
-			if v, err = withSetting(v, path[1:], value); err != nil {
-				return err
-			}
-		} else {
-			v = value
-		}
-		if v == nil {
-			return nil
-		}
-		if err := e.WriteToken(jsontext.String(name)); err != nil {
-			return err
-		}
-		return e.WriteValue(jsontext.Value(v))
-	}
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
@@ -298,20 +282,20 @@ func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, erro
 		}
 		if key == path[0] {
 			found = true
-			if err := put(key, json.RawMessage(v.Clone())); err != nil {
+			if v, err = changedSetting(v.Clone(), path[1:], value); err != nil {
 				return nil, err
 			}
-			continue
 		}
-		if err := e.WriteToken(jsontext.String(key)); err != nil {
-			return nil, err
-		}
-		if err := e.WriteValue(v); err != nil {
+		if err := writeMember(e, key, v); err != nil {
 			return nil, err
 		}
 	}
 	if !found && value != nil {
-		if err := put(path[0], json.RawMessage("{}")); err != nil {
+		v, err := changedSetting(jsontext.Value("{}"), path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeMember(e, path[0], v); err != nil {
 			return nil, err
 		}
 	}
@@ -319,4 +303,25 @@ func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, erro
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// changedSetting is what stands under the first name of a path: value itself, or what is there
+// with value at the rest of the path.
+func changedSetting(there jsontext.Value, rest []string, value json.RawMessage) (jsontext.Value, error) {
+	if len(rest) == 0 {
+		return jsontext.Value(value), nil
+	}
+	changed, err := withSetting(there, rest, value)
+	return changed, err
+}
+
+// writeMember writes a member of an object, nothing if it has no value.
+func writeMember(e *jsontext.Encoder, name string, v jsontext.Value) error {
+	if v == nil {
+		return nil
+	}
+	if err := e.WriteToken(jsontext.String(name)); err != nil {
+		return err
+	}
+	return e.WriteValue(v)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cordelia/cmd/cordelia/audit"
 	"cordelia/cmd/cordelia/cli"
@@ -88,7 +89,20 @@ its end.`,
 		},
 	}
 	root.SetFlagErrorFunc(cli.WrongFlag)
-	f := root.PersistentFlags()
+	globalFlags(a, root.PersistentFlags())
+	switch {
+	case len(args) > 0 && args[0] == "mcp":
+		root.AddCommand(mcpCommand(a))
+	case len(args) > 0 && args[0] == hookName:
+		root.AddCommand(hookCommand(a))
+	default:
+		root.AddCommand(commands(a)...)
+	}
+	return root
+}
+
+// globalFlags are the flags of all commands.
+func globalFlags(a *cli.App, f *pflag.FlagSet) {
 	f.StringVar(&a.Home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
 	a.Given(f.Lookup("home"))
 	f.StringVar(&a.Durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
@@ -96,23 +110,18 @@ its end.`,
 	f.IntVar(&a.PassphraseFD, "passphrase-fd", -1,
 		"descriptor to read the passphrase of your key from, up to the end of its line, instead of the terminal")
 	f.BoolVarP(&a.Verbose, "verbose", "v", false, "log details to stderr")
-	switch {
-	case len(args) > 0 && args[0] == "mcp":
-		root.AddCommand(mcpCommand(a))
-		return root
-	case len(args) > 0 && args[0] == hookName:
-		root.AddCommand(hookCommand(a))
-		return root
-	}
-	root.AddCommand(setup.Command(a), setup.UninstallCommand(a), doctor.Command(a), statusCommand(a), logsCommand(a),
-		configCommand(a), embeddingsCommand(a),
+}
+
+// commands are all commands, in the order of the manual.
+func commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{setup.Command(a), setup.UninstallCommand(a), doctor.Command(a), statusCommand(a),
+		logsCommand(a), configCommand(a), embeddingsCommand(a),
 		mcpCommand(a), hookCommand(a), serveCommand(a), consoleCommand(a), versionCommand(a), completionCommand(a),
 		runCommand(a), workerCommand(a),
 		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),
 		trustCommand(a), audit.Command(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),
 		exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a), migrateCommand(a),
-		demoCommand(a), proofCommand(a))
-	return root
+		demoCommand(a), proofCommand(a)}
 }
 
 // defaultHome is $CORDELIA_HOME, or .cordelia in the user's home folder, or "" if

@@ -36,6 +36,32 @@ func (s *stage) finds(ctx context.Context, query string) (int, error) {
 	return len(out.Results), err
 }
 
+// voyage is what an agent knows of the sessions it had.
+type voyage struct {
+	Count int64  `json:"session_count"`
+	Hash  string `json:"chain_hash"`
+}
+
+// returned is the answer to an agent that hands in what it learned.
+type returned struct {
+	Divergence, Staging string
+	Reviews             []string
+}
+
+// sailAlone has an agent work in a session of its own, and hand in two memories.
+func sailAlone(ctx context.Context, rover drive.Client) (session voyage, back returned, err error) {
+	for _, in := range []object{{"action": "start", "session_id": "cruise"},
+		{"action": "end", "session_id": "cruise", "summary": "sailed alone"}} {
+		if err := call(ctx, rover, "memory_session", in, &session); err != nil {
+			return session, back, err
+		}
+	}
+	err = call(ctx, rover, "reintegrate", object{"action": "submit", "session_count": session.Count,
+		"chain_hash": session.Hash, "memories": []object{
+			insight("The harbour freezes in January"), insight("The mermaids of the bay give good advice")}}, &back)
+	return session, back, err
+}
+
 // review has an agent come back, and a person decide over what it brings.
 func (s *stage) review(ctx context.Context) error {
 	if err := call(ctx, s.lead, "memory_group", object{"action": "create", "group": logBook}, nil); err != nil {
@@ -45,24 +71,8 @@ func (s *stage) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var session struct {
-		Count int64  `json:"session_count"`
-		Hash  string `json:"chain_hash"`
-	}
-	for _, in := range []object{{"action": "start", "session_id": "cruise"},
-		{"action": "end", "session_id": "cruise", "summary": "sailed alone"}} {
-		if err := call(ctx, rover, "memory_session", in, &session); err != nil {
-			return err
-		}
-	}
-	var back struct {
-		Divergence, Staging string
-		Reviews             []string
-	}
-	if err := call(ctx, rover, "reintegrate", object{"action": "submit", "session_count": session.Count,
-		"chain_hash": session.Hash, "memories": []object{
-			insight("The harbour freezes in January"), insight("The mermaids of the bay give good advice")}},
-		&back); err != nil {
+	session, back, err := sailAlone(ctx, rover)
+	if err != nil {
 		return err
 	}
 	before, err := s.finds(ctx, "harbour freezes January")
@@ -70,13 +80,13 @@ func (s *stage) review(ctx context.Context) error {
 		return err
 	}
 	if err := check(len(back.Reviews) == 2 && back.Divergence == "match" && before == 0,
-		"two memories wait, and nobody finds them: %+v, %d found", back, before); err != nil {
+		"two memories wait, and no search finds them: %+v, %d found", back, before); err != nil {
 		return err
 	}
 	s.prove(fmt.Sprintf("chain %s after %d session: %s; %d memories in %s", short(session.Hash), session.Count,
 		back.Divergence, len(back.Reviews), short(back.Staging)+"…"),
 		"An agent that worked alone comes back, proves its key and its history, and hands in two memories.")
-	s.prove(fmt.Sprintf("a search finds %d of them", before), "Until you have decided nobody else reads them.")
+	s.prove(fmt.Sprintf("a search finds %d of them", before), "Until you have decided no other agent reads them.")
 	if err := s.decide(ctx, back.Reviews); err != nil {
 		return err
 	}
@@ -136,6 +146,18 @@ func claims() []string {
 		"The ferry flies in winter.", "Anchors grow back overnight.", "The tide table is a guess."}
 }
 
+// writeClaims has an agent write down what will prove wrong.
+func writeClaims(ctx context.Context, c drive.Client) (ids []string, err error) {
+	for _, text := range claims() {
+		var item struct{ ID string }
+		if err := call(ctx, c, "memory_write_warm", insight(text), &item); err != nil {
+			return nil, err
+		}
+		ids = append(ids, item.ID)
+	}
+	return ids, nil
+}
+
 // loseTrust has the person find an agent's claims wrong, and the agent lose what it
 // could do and read.
 func (s *stage) loseTrust(ctx context.Context) error {
@@ -147,13 +169,9 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	if err := call(ctx, s.lead, "memory_write_warm", insight("The harbour master is Ms. Brandt"), &note); err != nil {
 		return err
 	}
-	var ids []string
-	for _, text := range claims() {
-		var item struct{ ID string }
-		if err := call(ctx, gull, "memory_write_warm", insight(text), &item); err != nil {
-			return err
-		}
-		ids = append(ids, item.ID)
+	ids, err := writeClaims(ctx, gull)
+	if err != nil {
+		return err
 	}
 	start, err := s.score(ctx, gull)
 	if err != nil {

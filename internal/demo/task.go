@@ -21,6 +21,15 @@ const (
 	found      = "north light, middle light, south light\n"
 )
 
+// round is what a failed round came to: its distance from the criteria, the budget used, the
+// loss, and the directive that follows.
+type round struct {
+	D         float64
+	Omega     float64 `json:"omega"`
+	L         float64
+	Directive string
+}
+
 // view is what task_status shows of a task.
 type view struct {
 	Task struct {
@@ -32,12 +41,7 @@ type view struct {
 			Attempt  int
 			Criteria []string
 		} `json:"subtasks"`
-		Rounds []struct {
-			D         float64
-			Omega     float64 `json:"omega"`
-			L         float64
-			Directive string
-		}
+		Rounds   []round
 		Criteria []string
 	}
 }
@@ -67,23 +71,24 @@ func (s *stage) write(text string) (evidence object, err error) {
 		os.WriteFile(filepath.Join(s.files(), lightsFile), []byte(text), 0o600)
 }
 
-// claimWithoutProof has an agent report as done what it did not do.
-func (s *stage) claimWithoutProof(ctx context.Context) error {
+// submit begins the task of this demonstration.
+func (s *stage) submit(ctx context.Context) error {
 	var made struct {
 		TaskID string `json:"task_id"`
 	}
-	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID,
+	err := call(ctx, s.lead, "task_submit", object{"group": swarmID,
 		"request": "List the harbour's lights in lights.md",
-		"intent":  "list the harbour's lights in lights.md", "tools": []string{guess, lookUp}}, &made); err != nil {
-		return err
-	}
+		"intent":  "list the harbour's lights in lights.md", "tools": []string{guess, lookUp}}, &made)
 	s.task = made.TaskID
-	plan, err := claimRole(ctx, s.planner().client, "R2")
-	if err != nil {
+	return err
+}
+
+// claimWithoutProof has an agent report as done what it did not do.
+func (s *stage) claimWithoutProof(ctx context.Context) error {
+	if err := s.submit(ctx); err != nil {
 		return err
 	}
-	if err := call(ctx, s.planner().client, "task_report",
-		plan.done(aPlan("write down the lights there ought to be", guess)), nil); err != nil {
+	if err := s.plan(ctx, "write down the lights there ought to be"); err != nil {
 		return err
 	}
 	s.prove("task "+s.task, "%s plans a task: use the tool %s; a machine will look at the file.", s.planner().name,
@@ -127,42 +132,24 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 	return call(ctx, s.doer().client, "task_report", again.done(object{"text": "Now they are."}, evidence), nil)
 }
 
-// replan fails two rounds for good, and follows their directives: to sharpen the first
-// approach once, and then to take another.
-func (s *stage) replan(ctx context.Context) error {
-	if err := s.failAttempts(ctx, 1); err != nil { // the last of three
-		return err
-	}
-	s.prove(strings.TrimSpace(guessed), "%s writes the file by guessing, twice.", s.doer().name)
-	first, err := s.failedRounds(ctx, 1)
-	if err != nil {
-		return err
-	}
-	s.prove(first, "The first approach ran, so it is sharpened once before anything is blocked.")
+// plan has the planner plan to do the work by guessing.
+func (s *stage) plan(ctx context.Context, intent string) error {
 	plan, err := claimRole(ctx, s.planner().client, "R2")
 	if err != nil {
 		return err
 	}
-	if err := call(ctx, s.planner().client, "task_report",
-		plan.done(aPlan("write down every light there ought to be", guess)), nil); err != nil {
-		return err
-	}
-	if err := s.failAttempts(ctx, 3); err != nil {
-		return err
-	}
-	directive, err := s.failedRounds(ctx, 2)
+	return call(ctx, s.planner().client, "task_report", plan.done(aPlan(intent, guess)), nil)
+}
+
+// replan fails two rounds for good, and follows their directives: to sharpen the first
+// approach once, and then to take another.
+func (s *stage) replan(ctx context.Context) error {
+	r, err := s.failSharpened(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := s.look(ctx)
+	plan, err := claimRole(ctx, s.planner().client, "R2")
 	if err != nil {
-		return err
-	}
-	r := v.Task.Rounds[1]
-	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L),
-		"Three attempts more failed. What that cost is a number.")
-	s.prove(directive, "From the number follows a direction, by a table and not by a model.")
-	if plan, err = claimRole(ctx, s.planner().client, "R2"); err != nil {
 		return err
 	}
 	blocked, ways := plan.Brief.forbids(guess), plan.Brief.Inputs.Directive.Alternatives
@@ -183,11 +170,58 @@ func (s *stage) replan(ctx context.Context) error {
 		plan.done(aPlan("look up the lights in the register", ways[0])), nil); err != nil {
 		return err
 	}
-	if err := s.succeed(ctx); err != nil {
+	v, err := s.acceptedBy(ctx, ways[0])
+	if err != nil {
 		return err
 	}
+	s.step.Facts = object{"loss": r.L, "d": r.D, "omega": r.Omega, "directive": r.Directive, "blocked": blocked,
+		"alternatives": ways, "refusal": words,
+		"state": v.Task.State, "round": v.Task.Round}
+	s.step.Shown = fmt.Sprintf("loss %.3f → %s → %s in round %d", r.L, strings.ReplaceAll(r.Directive, "_", " "),
+		v.Task.State, v.Task.Round)
+	return nil
+}
+
+// failSharpened fails the first approach, sharpens it, fails again, and gives what the second
+// round came to.
+func (s *stage) failSharpened(ctx context.Context) (r round, err error) {
+	if err := s.failAttempts(ctx, 1); err != nil { // the last of three
+		return r, err
+	}
+	s.prove(strings.TrimSpace(guessed), "%s writes the file by guessing, twice.", s.doer().name)
+	first, err := s.failedRounds(ctx, 1)
+	if err != nil {
+		return r, err
+	}
+	s.prove(first, "The first approach ran, so it is sharpened once before anything is blocked.")
+	if err := s.plan(ctx, "write down every light there ought to be"); err != nil {
+		return r, err
+	}
+	if err := s.failAttempts(ctx, 3); err != nil {
+		return r, err
+	}
+	directive, err := s.failedRounds(ctx, 2)
+	if err != nil {
+		return r, err
+	}
+	v, err := s.look(ctx)
+	if err != nil {
+		return r, err
+	}
+	r = v.Task.Rounds[1]
+	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L),
+		"Three attempts more failed. What that cost is a number.")
+	s.prove(directive, "From the number follows a direction, by a table and not by a model.")
+	return r, nil
+}
+
+// acceptedBy does the work with the approach that is left, and gives the task that was accepted.
+func (s *stage) acceptedBy(ctx context.Context, way string) (v view, err error) {
+	if err := s.succeed(ctx); err != nil {
+		return v, err
+	}
 	if v, err = s.look(ctx); err != nil {
-		return err
+		return v, err
 	}
 	verdicts := append([]string{}, v.Task.Criteria...)
 	for _, sub := range v.Task.SubTasks {
@@ -196,16 +230,11 @@ func (s *stage) replan(ctx context.Context) error {
 	if err := check(v.Task.State == "accepted" && len(verdicts) == 3 &&
 		!slices.ContainsFunc(verdicts, func(c string) bool { return !strings.HasPrefix(c, "pass: ") }),
 		"the task is accepted with every criterion passed: %s, %v", v.Task.State, verdicts); err != nil {
-		return err
+		return v, err
 	}
 	s.prove(fmt.Sprintf("round %d: %s", v.Task.Round, strings.Join(verdicts, "; ")),
-		"With %s it succeeds: the task is %s.", ways[0], v.Task.State)
-	s.step.Facts = object{"loss": r.L, "d": r.D, "omega": r.Omega, "directive": r.Directive, "blocked": blocked,
-		"alternatives": ways, "refusal": words,
-		"state": v.Task.State, "round": v.Task.Round}
-	s.step.Shown = fmt.Sprintf("loss %.3f → %s → %s in round %d", r.L, strings.ReplaceAll(r.Directive, "_", " "),
-		v.Task.State, v.Task.Round)
-	return nil
+		"With %s it succeeds: the task is %s.", way, v.Task.State)
+	return v, nil
 }
 
 // failedRounds gives the directive in force, after so many failed rounds.

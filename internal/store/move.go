@@ -172,7 +172,15 @@ func tablesOf(a, b *Tx) ([]table, error) {
 			t.key = append(t.key, c.other)
 		}
 	}
-	var out []table
+	needs := map[string][]string{}
+	for _, r := range referred {
+		needs[r.table] = append(needs[r.table], r.other)
+	}
+	return inOrder(names, known, needs), nil
+}
+
+// inOrder lists tables, each behind those that it needs.
+func inOrder(names []string, known map[string]*table, needs map[string][]string) (out []table) {
 	var add func(name string)
 	add = func(name string) {
 		t := known[name]
@@ -180,17 +188,15 @@ func tablesOf(a, b *Tx) ([]table, error) {
 			return // it is there already, or under way
 		}
 		delete(known, name)
-		for _, r := range referred {
-			if r.table == name {
-				add(r.other)
-			}
+		for _, other := range needs[name] {
+			add(other)
 		}
 		out = append(out, *t)
 	}
 	for _, name := range names {
 		add(name)
 	}
-	return out, nil
+	return out
 }
 
 // pageRows is how many rows are read at a time.

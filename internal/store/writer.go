@@ -74,19 +74,8 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	}
 	limit := time.NewTimer(w.wait)
 	defer limit.Stop()
-	for in := w.jobs; in != nil; {
-		select {
-		case in <- j:
-			in = nil
-		case <-ctx.Done():
-			return classify(ctx.Err())
-		case <-w.quit:
-			return errClosed()
-		case <-limit.C:
-			if limit.Reset(w.wait); w.queues.Load() {
-				return errLockHeld()
-			}
-		}
+	if err := w.enqueue(ctx, j, limit); err != nil {
+		return err
 	}
 	for waiting := true; waiting; {
 		select {
@@ -117,6 +106,24 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		return classify(j.err)
 	default:
 		return errClosed() // it came after the writer's last look at the queue
+	}
+}
+
+// enqueue hands a job to the writing goroutine.
+func (w *writer) enqueue(ctx context.Context, j *job, limit *time.Timer) error {
+	for {
+		select {
+		case w.jobs <- j:
+			return nil
+		case <-ctx.Done():
+			return classify(ctx.Err())
+		case <-w.quit:
+			return errClosed()
+		case <-limit.C:
+			if limit.Reset(w.wait); w.queues.Load() {
+				return errLockHeld()
+			}
+		}
 	}
 }
 

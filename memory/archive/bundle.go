@@ -205,20 +205,30 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 		return s.head != nil
 	}
 	if s.head == nil {
-		switch {
-		case r.Kind != recordHeader:
-			b.refused.add(s.at(line), "the first record is not the header of an export")
-			return false
-		case r.V < 1 || r.V > exportVersion:
-			b.refused.add(s.at(line), fmt.Sprintf("the export is of version %d; this cordelia reads 1 to %d",
-				r.V, exportVersion))
-			return false
-		}
-		s.head = &r
-		b.from = append(b.from, r.Entity)
-		return true
+		return b.takeHeader(s, line, r)
 	}
-	sealed := sealOf(*s.head, text, r.Sig)
+	b.takeRecord(s, line, r, sealOf(*s.head, text, r.Sig))
+	return true
+}
+
+// takeHeader takes the record that an export begins with, or refuses the source.
+func (b *Bundle) takeHeader(s *source, line int, r record) bool {
+	switch {
+	case r.Kind != recordHeader:
+		b.refused.add(s.at(line), "the first record is not the header of an export")
+		return false
+	case r.V < 1 || r.V > exportVersion:
+		b.refused.add(s.at(line), fmt.Sprintf("the export is of version %d; this cordelia reads 1 to %d",
+			r.V, exportVersion))
+		return false
+	}
+	s.head = &r
+	b.from = append(b.from, r.Entity)
+	return true
+}
+
+// takeRecord takes a record behind the header; one that is wrong is refused alone.
+func (b *Bundle) takeRecord(s *source, line int, r record, sealed *seal) {
 	var wrong []schemas.Violation
 	switch {
 	case r.Kind == recordHot && len(r.Context) > 0:
@@ -230,7 +240,7 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 	case r.Kind == recordItem && r.Item != nil:
 		if before := s.seen[r.Item.ID]; before != 0 {
 			b.refused.add(s.at(line), "the item stands in the file before")
-			return true
+			return
 		}
 		s.seen[r.Item.ID] = line
 		var item memory.Incoming
@@ -243,7 +253,6 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 	if len(wrong) > 0 { // one record is refused once
 		b.refused.add(s.at(line), strings.TrimSpace(wrong[0].Path+" "+wrong[0].Msg))
 	}
-	return true
 }
 
 // misread says in what a line is no record of an export.

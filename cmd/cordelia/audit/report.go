@@ -51,18 +51,7 @@ of each day by itself; --kept shows the newest of them.`,
 				if kept > 0 {
 					return showKept(cmd.Context(), w, kept)
 				}
-				r, err := w.Node.AuditReport(cmd.Context(), w.Caller.Principal, q)
-				if err != nil {
-					return err
-				}
-				if a.AsJSON {
-					return a.PrintJSON(r)
-				}
-				if err := w.LearnFrom(cmd.Context(), r); err != nil {
-					return err
-				}
-				showReport(a, r)
-				return nil
+				return report(cmd.Context(), a, w, q)
 			})
 		},
 	}
@@ -75,6 +64,22 @@ of each day by itself; --kept shows the newest of them.`,
 	cli.SinceFlag(cmd, &since, "720h")
 	a.CompleteFlags(cmd, map[string]string{"task": "task_id"})
 	return cmd
+}
+
+// report makes a report and shows it.
+func report(ctx context.Context, a *cli.App, w *cli.Acting, q schemas.AuditQuery) error {
+	r, err := w.Node.AuditReport(ctx, w.Caller.Principal, q)
+	if err != nil {
+		return err
+	}
+	if a.AsJSON {
+		return a.PrintJSON(r)
+	}
+	if err := w.LearnFrom(ctx, r); err != nil {
+		return err
+	}
+	showReport(a, r)
+	return nil
 }
 
 func oneOf[T ~string](list []T) string {

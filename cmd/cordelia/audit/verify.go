@@ -42,8 +42,8 @@ should be, say with --node: the id that cordelia audit checkpoint prints. A rest
 no tampering; it is listed, and you should recognise it.
 
 With --deep also recompute the hash of every item's words, and look up in the record
-every membership, every agent's capabilities and every release in force: what somebody
-wrote into the database past the node shows. It reads everything: some seconds for each
+every membership, every agent's capabilities and every release in force: what was
+written into the database past the node shows. It reads everything: some seconds for each
 100 000 items.
 
 With --proof verify what cordelia audit prove printed, without any database; with
@@ -69,6 +69,25 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 	return cmd
 }
 
+// checkpointsOf reads the checkpoints to verify against: those that are named, else the home's.
+func (f verifyFlags) checkpointsOf(home node.Home) ([]events.CheckpointFile, error) {
+	if len(f.checkpoints) == 0 {
+		folders, err := config.CheckpointFolders(home)
+		if err != nil {
+			return nil, err
+		}
+		return node.CheckpointFiles(folders...)
+	}
+	files, err := checkpointFiles(f.checkpoints...)
+	if err == nil && !slices.ContainsFunc(files,
+		func(c events.CheckpointFile) bool { return len(c.List)+len(c.Bad) > 0 }) {
+		err = schemas.NotFoundf("there is no checkpoint in %s, so entries cut off at the end would not show",
+			strings.Join(f.checkpoints, ", ")).
+			Try("name another copy, or leave --checkpoint out")
+	}
+	return files, err
+}
+
 func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	home, err := a.Place()
 	if err != nil {
@@ -81,21 +100,9 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 		}
 		f.db = home.Database()
 	}
-	files, err := checkpointFiles(f.checkpoints...)
-	if len(f.checkpoints) == 0 {
-		var folders []string
-		if folders, err = config.CheckpointFolders(home); err == nil {
-			files, err = node.CheckpointFiles(folders...)
-		}
-	}
+	files, err := f.checkpointsOf(home)
 	if err != nil {
 		return err
-	}
-	if named := len(f.checkpoints) > 0; named && !slices.ContainsFunc(files,
-		func(c events.CheckpointFile) bool { return len(c.List)+len(c.Bad) > 0 }) {
-		return schemas.NotFoundf("there is no checkpoint in %s, so entries cut off at the end would not show",
-			strings.Join(f.checkpoints, ", ")).
-			Try("name another copy, or leave --checkpoint out")
 	}
 	done := a.Progress("verifying")
 	var v events.Verified
