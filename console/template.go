@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -118,7 +118,7 @@ func ago(d time.Duration) string {
 
 // money is what runs cost, and how many of them have no price.
 func money(c work.Cost) string {
-	text := run.Money(c.Cost)
+	text := cost.Money(c.Cost)
 	if c.Unpriced > 0 {
 		text += fmt.Sprintf(" + %d without a price", c.Unpriced)
 	}

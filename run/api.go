@@ -12,6 +12,7 @@ import (
 
 	"cordelia/internal/endpoint"
 	"cordelia/internal/jsonschema"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -171,7 +172,7 @@ type talk struct {
 func (c *conversation) say(ctx context.Context, t talk) (reply, *failure) {
 	t.model, t.turns, t.maxOutput = c.model, c.turns, c.MaxOutput
 	r, f := c.exchange(ctx, t, c.order.Limits, func(u work.Usage) {
-		c.usage = added(c.usage, u)
+		c.usage = cost.Sum(c.usage, u)
 		c.emit(Event{Kind: Used, Usage: c.usage})
 	})
 	c.by = cmp.Or(c.Key.Hide(r.model), c.by)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cordelia/pipeline/controller"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -25,8 +26,8 @@ type Config struct {
 	Parallel int                             // seats at once
 	PlanOnly bool                            // it stops once there is a plan
 	Limits   Limits                          // of one seat
-	Budget   Budget
-	Prices   Prices // of clients that name none
+	Budget   cost.Budget
+	Prices   cost.Prices // of clients that name none
 	Board    Board
 	// Shield gives what an executor may reach; place is a folder for it alone.
 	Shield func(place string, w *Worktree, door string) (Shield, error)
@@ -38,7 +39,7 @@ type Config struct {
 type Runner struct {
 	Config
 	trunk  *trunk
-	budget *purse
+	budget *cost.Purse
 	board  *boards
 	payers sync.Map // client and payer → true: shown already
 }
@@ -60,7 +61,7 @@ type Ending struct {
 func New(c Config) *Runner {
 	c.Parallel = max(c.Parallel, 1)
 	return &Runner{Config: c, trunk: &trunk{repo: c.Repo, task: c.Task},
-		budget: &purse{Budget: c.Budget, spent: work.Usage{Cost: 0}}, board: &boards{to: c.Board}}
+		budget: cost.NewPurse(c.Budget), board: &boards{to: c.Board}}
 }
 
 // Run fills seats until the task is over, or none can be filled. The error is a failure
@@ -219,7 +220,7 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 	if isOver {
 		e.Why, e.Planned = over.why, over == errPlanned
 	}
-	e.Spent, e.Priced = r.budget.total()
+	e.Spent, e.Priced = r.budget.Total()
 	e.Branch, e.Base = Branch(r.Task), r.Repo.Base
 	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
 		return e, err

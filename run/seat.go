@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cordelia/pipeline/controller"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -283,7 +284,7 @@ func words(err error) string {
 // provider is over.
 func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
-		if err := s.budget.left(work.Usage{}); err != nil {
+		if err := s.budget.Left(work.Usage{}); err != nil {
 			return Answer{}, faultf(Stopped, "%v", err)
 		}
 		answer, err := s.once(ctx, o)
@@ -319,9 +320,9 @@ func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 		switch e.Kind {
 		case Used:
 			e.Usage.Cost = s.Prices.Cost(s.client.Name(), model, e.Usage)
-			s.state.Usage = added(before, e.Usage)
+			s.state.Usage = cost.Sum(before, e.Usage)
 			s.show(s.state.Phase, s.state.Doing)
-			if err := s.budget.left(e.Usage); err != nil {
+			if err := s.budget.Left(e.Usage); err != nil {
 				stop(err)
 			}
 		case Called:
@@ -340,8 +341,8 @@ func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 		}
 	})
 	answer.Usage.Cost = s.Prices.Cost(s.client.Name(), answer.Model, answer.Usage)
-	s.state.Usage = added(before, answer.Usage)
-	s.budget.spend(answer.Usage)
+	s.state.Usage = cost.Sum(before, answer.Usage)
+	s.budget.Spend(answer.Usage)
 	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model,
 		Payer: answer.Payer, Outcome: work.RunAnswered,
 		Records: s.view.Role == schemas.Executor, Calls: seen.calls, Usage: answer.Usage,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cordelia/pipeline/controller"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -34,7 +35,7 @@ type Worker struct {
 	Idle   time.Duration // ends it after so long without work, 0 = never
 
 	mu     sync.Mutex
-	purse  *purse
+	purse  *cost.Purse
 	boards *boards
 	tasks  map[string]*Runner
 	seats  map[string]string // of those tasks: one seat each, by which it is asked for
@@ -62,7 +63,7 @@ const (
 // Serve takes work until ctx ends, nothing came for long enough, or no seat can be filled
 // any more. What its agents hold then is given back.
 func (w *Worker) Serve(ctx context.Context) (Served, error) {
-	w.purse = &purse{Budget: w.Budget}
+	w.purse = cost.NewPurse(w.Budget)
 	w.boards, w.last = &boards{to: w.Board}, time.Now()
 	w.tasks, w.seats = map[string]*Runner{}, map[string]string{}
 	serving, stop := context.WithCancelCause(ctx)
@@ -80,7 +81,7 @@ func (w *Worker) Serve(ctx context.Context) (Served, error) {
 	}
 	hands.Wait()
 	w.tidy(context.WithoutCancel(ctx))
-	w.served.Spent, w.served.Priced = w.purse.total()
+	w.served.Spent, w.served.Priced = w.purse.Total()
 	err := context.Cause(serving)
 	if over, ok := errors.AsType[*errOver](err); ctx.Err() != nil || ok && over.stopped {
 		err = nil

@@ -9,7 +9,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
-	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -63,9 +63,9 @@ func showCosts(a *cli.App, by work.CostKey, list []work.Cost) {
 	}
 	t := cli.Table{Firm: 7, Head: []string{"RUNS", "FAILED", "IN", "CACHED", "OUT", "COST", "OF"}}
 	for _, c := range list {
-		cost := runner.Money(c.Cost)
+		price := cost.Money(c.Cost)
 		if c.Unpriced > 0 {
-			cost += fmt.Sprintf(" + %d unpriced", c.Unpriced)
+			price += fmt.Sprintf(" + %d unpriced", c.Unpriced)
 		}
 		key := cli.Clean(cmp.Or(c.Key, "(unassigned)"))
 		if by == work.ByTask {
@@ -73,7 +73,7 @@ func showCosts(a *cli.App, by work.CostKey, list []work.Cost) {
 		}
 		t.Add(cli.Text(fmt.Sprint(c.Runs)), cli.Text(fmt.Sprint(c.Failed)),
 			cli.Text(fmt.Sprint(c.Input+c.Cached+c.Written)),
-			cli.Text(fmt.Sprint(c.Cached)), cli.Text(fmt.Sprint(c.Output)), cli.Styled(cost, cli.Bold), cli.Text(key))
+			cli.Text(fmt.Sprint(c.Cached)), cli.Text(fmt.Sprint(c.Output)), cli.Styled(price, cli.Bold), cli.Text(key))
 	}
 	a.Print(t)
 }

@@ -10,6 +10,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 )
 
@@ -90,7 +91,7 @@ func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string,
 	}
 	for _, s := range seats {
 		say("| %s | %s | %s | %d | %d | %s | %s | %s | %s |", s.Role, markdown(s.Agent), markdown(s.Client), s.Calls,
-			tokensOf(s.Usage), runner.Money(s.Usage.Cost), took(s, time.Now()), markdown(s.About), markdown(nowWord(s)))
+			tokensOf(s.Usage), cost.Money(s.Usage.Cost), took(s, time.Now()), markdown(s.About), markdown(nowWord(s)))
 	}
 	say("\n## Next\n")
 	for _, next := range end.Next {

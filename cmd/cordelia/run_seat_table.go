@@ -8,6 +8,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -109,7 +110,7 @@ func costWord(u work.Usage) string {
 	if u.Cost < 0 {
 		return ""
 	}
-	return runner.Money(u.Cost)
+	return cost.Money(u.Cost)
 }
 
 // spentLine sums the seats of a run up.
@@ -127,7 +128,7 @@ func spentLine(list []runner.SeatState, width int, colours bool) string {
 	}
 	first := slices.MinFunc(list, func(a, b runner.SeatState) int { return a.Began.Compare(b.Began) })
 	text := fmt.Sprintf("so far %s, %s tokens, %s", schemas.Count(calls, "tool call", "tool calls"), tokenWord(sum),
-		runner.Money(sum.Cost))
+		cost.Money(sum.Cost))
 	if unpriced {
 		text += " and what has no price"
 	}

@@ -18,6 +18,7 @@ import (
 	"cordelia/ops"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 )
 
@@ -29,7 +30,7 @@ type equipment struct {
 	agreed   runner.Agreements
 	asks     bool // its project has a command run that the user did not agree to
 	seating  map[schemas.PipelineRole]*runner.Choice
-	prices   runner.Prices
+	prices   cost.Prices
 	models   map[schemas.PipelineRole]string
 	self     string // path of this program
 	shield   func(string, *runner.Worktree, string) (runner.Shield, error)
@@ -184,7 +185,7 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 		Self: r.self, Prepare: r.project.Prepare, Models: r.models, Parallel: r.f.parallel, PlanOnly: r.f.planOnly,
 		Client: func(role schemas.PipelineRole) runner.Client { return r.seating[role] }, Limits: r.f.seatLimits(),
 		Prices: r.prices, Board: r.board, Shield: r.shield,
-		Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
+		Budget: cost.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
 	if cli.Columns(r.In) > 0 {
 		config.Ask = r.ask
 	}

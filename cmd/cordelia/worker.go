@@ -12,6 +12,7 @@ import (
 	"cordelia/cmd/cordelia/config"
 	"cordelia/ops"
 	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 )
 
@@ -103,7 +104,7 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 		Prepare: e.project.Prepare, Models: e.models, Parallel: f.parallel, Limits: f.seatLimits(), Board: board,
 		Client: func(role schemas.PipelineRole) runner.Client { return e.seating[role] }, Shield: e.shield,
 		Prices: e.prices,
-		Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}},
+		Budget: cost.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}},
 		Queue: queue, Self: seats.Self(), Role: f.role, Idle: f.idle,
 		Named: func(client string) (runner.Client, error) { return config.Client(client, e.home, e.self) }}
 	limited := ctx

@@ -3,6 +3,7 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ var picture = [][]string{
 	{"access/accesstest"},
 	{"memory/hot", "memory/embedding"},
 	{"agents", "memory", "trust", "work", "pipeline"},
-	{"pipeline/controller", "swarm", "review", "roles", "memory/archive"},
+	{"pipeline/controller", "swarm", "review", "roles", "memory/archive", "run/cost"},
 	{"node"},
 	{"run"},
 	{"ops"},
@@ -105,6 +106,36 @@ func TestEveryPackageHasALayer(t *testing.T) {
 			assert.True(t, exists[folder], "%s is in the picture and not in the tree", folder)
 		}
 	}
+}
+
+// maxFiles is how many files a package may have, tests left out. In ops each operation has a
+// file of its own.
+const maxFiles = 60
+
+func TestPackagesAreSmall(t *testing.T) {
+	count := map[string]int{}
+	for _, f := range parsed(t) {
+		if !f.test && f.pkg != "ops" {
+			count[f.pkg]++
+		}
+	}
+	assert.Empty(t, tooLarge(count, maxFiles), "make a room of what has the fewest names in common with the rest")
+}
+
+// tooLarge lists the packages of more than most files.
+func tooLarge(files map[string]int, most int) (list []string) {
+	for _, folder := range slices.Sorted(maps.Keys(files)) {
+		if n := files[folder]; n > most {
+			list = append(list, fmt.Sprintf("%s has %d files, more than %d", folder, n, most))
+		}
+	}
+	return list
+}
+
+// The rule must be able to fail.
+func TestLargePackagesAreFound(t *testing.T) {
+	files := map[string]int{"memory": maxFiles, "run": maxFiles + 1}
+	require.Equal(t, []string{"run has 61 files, more than 60"}, tooLarge(files, maxFiles))
 }
 
 func TestImportsGoDown(t *testing.T) {

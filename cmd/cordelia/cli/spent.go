@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/work"
 )
 
@@ -14,5 +14,5 @@ func SpentWords(u work.Usage) string {
 	if u.Cached > 0 {
 		cached = fmt.Sprintf(" (%d %% cached)", 100*u.Cached/in)
 	}
-	return fmt.Sprintf("%d tokens in%s, %d out, %s", in, cached, u.Output, runner.Money(u.Cost))
+	return fmt.Sprintf("%d tokens in%s, %d out, %s", in, cached, u.Output, cost.Money(u.Cost))
 }

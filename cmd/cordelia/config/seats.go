@@ -13,6 +13,7 @@ import (
 	"cordelia/internal/keys"
 	"cordelia/node"
 	runner "cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 )
 
@@ -155,7 +156,7 @@ func (a API) Client(home node.Home, self string) (c *runner.API, err error) {
 }
 
 // ReadPrices reads the prices that the user wrote down, none if there is no file.
-func ReadPrices(home node.Home) (runner.Prices, error) {
+func ReadPrices(home node.Home) (cost.Prices, error) {
 	path := pricesFile(home)
 	raw, err := keys.ReadSettings(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -164,7 +165,7 @@ func ReadPrices(home node.Home) (runner.Prices, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := runner.ReadPrices(raw)
+	p, err := cost.ReadPrices(raw)
 	if err != nil {
 		return nil, schemas.Invalidf("%s cannot be used: %s", path, strings.TrimSpace(err.Error())).
 			Try("mend it, or move it away: what has no price is then shown as unknown")

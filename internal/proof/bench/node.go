@@ -38,9 +38,9 @@ func (n *node) held() (count int, err error) {
 	return count, db.QueryRow(`SELECT count(*) FROM items`).Scan(&count)
 }
 
-// settle waits until every item that has a vector to get has it, so that no measurement runs beside
+// awaitVectors waits until every item that has a vector to get has it, so that no measurement runs beside
 // the making of vectors.
-func (n *node) settle() error {
+func (n *node) awaitVectors() error {
 	db, err := n.read()
 	if err != nil {
 		return err

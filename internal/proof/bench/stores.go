@@ -56,7 +56,7 @@ func (b *bench) storeOf(kind string, size int, name string,
 		if err := grow(c, n, at, until); err != nil {
 			return err
 		}
-		if err := n.settle(); err != nil {
+		if err := n.awaitVectors(); err != nil {
 			return err
 		}
 		return c.close()

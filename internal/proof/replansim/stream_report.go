@@ -140,11 +140,11 @@ func sum(list []streamed) (all streamed) {
 }
 
 // verdict is what came of an expectation: where it fails, or that it holds.
-func verdict(fails []string, holds string) string {
+func verdict(fails []string, otherwise string) string {
 	if len(fails) > 0 {
 		return "fails: " + strings.Join(fails, ", ")
 	}
-	return holds
+	return otherwise
 }
 
 func percent(n, of float64) string {

@@ -1,4 +1,4 @@
-package run
+package cost
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package run
+package cost
 
 import (
 	"testing"
@@ -18,20 +18,20 @@ func TestBudgetsStopBeforeTheNextCall(t *testing.T) {
 		"money":  {Budget{Cost: 1000}, "the budget of $0.0010 is spent"},
 		"tokens": {Budget{Tokens: 30}, "the budget of 30 tokens is spent"},
 	} {
-		p := &purse{Budget: tt.budget}
-		p.spend(work.Usage{Input: 5, Cached: 5, Written: 5, Output: 5, Cost: 600})
-		require.NoError(t, p.left(work.Usage{}), name)
-		p.spend(work.Usage{Input: 5, Output: 5, Cost: 600})
+		p := NewPurse(tt.budget)
+		p.Spend(work.Usage{Input: 5, Cached: 5, Written: 5, Output: 5, Cost: 600})
+		require.NoError(t, p.Left(work.Usage{}), name)
+		p.Spend(work.Usage{Input: 5, Output: 5, Cost: 600})
 		if tt.want == "" {
-			require.NoError(t, p.left(work.Usage{}), name)
+			require.NoError(t, p.Left(work.Usage{}), name)
 		} else {
-			require.EqualError(t, p.left(work.Usage{}), tt.want)
+			require.EqualError(t, p.Left(work.Usage{}), tt.want)
 		}
-		u, known := p.total()
+		u, known := p.Total()
 		require.True(t, known)
 		require.Equal(t, work.Usage{Input: 10, Cached: 5, Written: 5, Output: 10, Cost: 1200}, u)
-		p.spend(work.Usage{Input: 1, Cost: work.UnknownCost})
-		u, known = p.total()
+		p.Spend(work.Usage{Input: 1, Cost: work.UnknownCost})
+		u, known = p.Total()
 		require.False(t, known, "what has no price is said")
 		require.Equal(t, int64(1200), u.Cost)
 	}

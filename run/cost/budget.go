@@ -1,4 +1,4 @@
-package run
+package cost
 
 import (
 	"fmt"
@@ -13,19 +13,22 @@ type Budget struct {
 	Tokens int64
 }
 
-// purse is what a run has spent so far.
-type purse struct {
+// Purse is what a run has spent so far.
+type Purse struct {
 	Budget
 	mu    sync.Mutex
 	spent work.Usage
 	free  bool // some call had no price
 }
 
-// left refuses another call once a bound is reached, with what a call has taken so far.
-func (p *purse) left(so work.Usage) error {
+// NewPurse is a budget of which nothing is spent.
+func NewPurse(b Budget) *Purse { return &Purse{Budget: b} }
+
+// Left refuses another call once a bound is reached, with what a call has taken so far.
+func (p *Purse) Left(so work.Usage) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	spent := added(p.spent, so)
+	spent := Sum(p.spent, so)
 	tokens := spent.Input + spent.Cached + spent.Written + spent.Output
 	switch {
 	case p.Cost > 0 && spent.Cost >= p.Cost:
@@ -36,22 +39,23 @@ func (p *purse) left(so work.Usage) error {
 	return nil
 }
 
-func (p *purse) spend(u work.Usage) {
+// Spend notes what a call took.
+func (p *Purse) Spend(u work.Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = p.free || u.Cost < 0 && u.Input+u.Output > 0
-	p.spent = added(p.spent, u)
+	p.spent = Sum(p.spent, u)
 }
 
-// total is what was spent; known is false where some of it has no price.
-func (p *purse) total() (u work.Usage, known bool) {
+// Total is what was spent; known is false where some of it has no price.
+func (p *Purse) Total() (u work.Usage, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.spent, !p.free
 }
 
-// added is the sum of two usages; what has no price counts nothing.
-func added(a, b work.Usage) work.Usage {
+// Sum is the sum of two usages; what has no price counts nothing.
+func Sum(a, b work.Usage) work.Usage {
 	sum := work.Usage{Input: a.Input + b.Input, Cached: a.Cached + b.Cached, Written: a.Written + b.Written,
 		Output: a.Output + b.Output, Cost: a.Cost}
 	switch {
