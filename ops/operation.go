@@ -103,7 +103,7 @@ type Caller struct {
 
 	Apart work.Apart // groups whose work it does not claim
 
-	MayPend bool // it comes back for the answer of a call that waits; Call's error is then Later
+	MayPend bool // it comes back for the answer of a call that waits; Call's error is then ErrPending
 	Asks    bool // its client asks the user what a call that waits wants to know
 	// Consulted: its client says that the user has decided what NeedsPerson named.
 	Consulted bool

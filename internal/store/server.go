@@ -49,7 +49,7 @@ var serverDialect = dialect{
 	act:    actBySetting,
 	load:   copyRows,
 	broken: postgres.Broken,
-	later:  postgres.Later,
+	later:  postgres.Deferred,
 	flush:  postgres.Flush,
 	ahead:  postgres.Ahead,
 }

@@ -33,9 +33,9 @@ type answered struct {
 	answer *pgconn.Result
 }
 
-// Later is the context of a statement whose answer nothing needs: it is sent along with the
+// Deferred is the context of a statement whose answer nothing needs: it is sent along with the
 // next one, in one exchange. If it fails so does that one, and with it the transaction.
-var Later = context.WithValue(context.Background(), laterKey{}, true)
+var Deferred = context.WithValue(context.Background(), laterKey{}, true)
 
 // Ahead is the context of a query that is going to be made: it is sent along with the next
 // statement, and then answered without another exchange unless something was changed since.
@@ -161,7 +161,7 @@ func (c *conn) send(ctx context.Context, m message, alone bool) (*pgconn.Result,
 // exchange sends messages together and waits for the answers, of which it gives one. If one
 // fails the server leaves out those behind it.
 func (c *conn) exchange(ctx context.Context, list []message, want int) (out *pgconn.Result, failed int, err error) {
-	if err := c.settle(); err != nil {
+	if err := c.awaitRollback(); err != nil {
 		return nil, 0, err
 	}
 	prepared := make([]*pgconn.StatementDescription, len(list))
@@ -234,8 +234,8 @@ func (c *conn) rollback(ctx context.Context) error {
 	return nil
 }
 
-// settle reads the answer that rollback left.
-func (c *conn) settle() error {
+// awaitRollback reads the answer that rollback left.
+func (c *conn) awaitRollback() error {
 	if c.ending == nil {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (c *conn) renew(ctx context.Context) error {
 
 // simple runs statements that have no arguments, such as the schema's, in one message.
 func (c *conn) simple(ctx context.Context, text string) (*pgconn.Result, error) {
-	if err := errors.Join(c.flush(ctx), c.settle()); err != nil {
+	if err := errors.Join(c.flush(ctx), c.awaitRollback()); err != nil {
 		return nil, err
 	}
 	results, err := c.pg.Exec(ctx, text).ReadAll()
