@@ -60,7 +60,7 @@ func (p *plan) frequencies(tx querier, kind string, values []string) ([]float64,
 func (p *plan) matches(tx querier) ([]int64, error) {
 	probes := p.probes
 	if len(p.terms) == 0 {
-		probes = []probe{{metaEntry, 1}}
+		probes = []probe{{metaEntry, 1, false}}
 	}
 	if len(probes) == 0 {
 		return nil, nil
@@ -82,15 +82,15 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	postings := make([][]int64, len(list))
-	weights := make([]float64, len(list))
+	postings := make([]rank.Postings, len(list))
 	for i, f := range list {
-		weights[i] = probes[f.at].weight
-		if postings[i], err = numbers(f.ns); err != nil {
+		ns, err := numbers(f.ns)
+		if err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
+		postings[i] = rank.Postings{Items: ns, Weight: probes[f.at].weight, Letters: probes[f.at].letters}
 	}
-	return rank.Heaviest(postings, weights, matched), nil
+	return rank.Heaviest(postings, matched), nil
 }
 
 // numbers reads a list as group_concat writes it, newest first.

@@ -70,7 +70,7 @@ func (p *plan) usedAlike(tx querier, live []*doc) ([]*doc, error) {
 	others := *p
 	others.probes = nil
 	for _, f := range p.words.CountAlternatives(counts) {
-		others.probes = append(others.probes, probe{entry(wordEntry, f.Value), f.Weight})
+		others.probes = append(others.probes, probe{entry(wordEntry, f.Value), f.Weight, false})
 	}
 	ns, err := others.matches(tx)
 	if err != nil {

@@ -40,8 +40,9 @@ func (a audiences) match(entry string) string {
 
 // probe is an entry that finds candidates, and what a match is worth.
 type probe struct {
-	entry  string
-	weight float64
+	entry   string
+	weight  float64
+	letters bool // of a word that no item has
 }
 
 // plan is a query ready to run.
@@ -163,7 +164,7 @@ func (p *plan) weigh(tx querier) error {
 		if f.Letters {
 			kind = gramEntry
 		}
-		p.probes = append(p.probes, probe{entry(kind, f.Value), f.Weight})
+		p.probes = append(p.probes, probe{entry(kind, f.Value), f.Weight, f.Letters})
 	}
 	return nil
 }

@@ -104,10 +104,12 @@ func (q *Query) countTerms(d *Doc) {
 		if i, ok := q.terms[w]; ok {
 			d.tf[i]++
 		}
-		for _, i := range q.fuzzy {
-			share := q.order[i].like(w)
+		if len(q.fuzzy) == 0 {
+			continue
+		}
+		for n, share := range q.likeness(w) {
 			if share >= q.alike {
-				d.tf[i] = max(d.tf[i], share)
+				d.tf[q.fuzzy[n]] = max(d.tf[q.fuzzy[n]], share)
 			}
 		}
 	}

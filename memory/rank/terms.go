@@ -52,10 +52,11 @@ type Reader struct {
 type Query struct {
 	Reader
 	text  string
-	alike float64        // likeness from which a word stands for another
-	terms map[string]int // place in order
-	order []*term        // as in the query
-	fuzzy []int          // places of words that no item has
+	alike float64                      // likeness from which a word stands for another
+	terms map[string]int               // place in order
+	order []*term                      // as in the query
+	fuzzy []int                        // places of words that no item has
+	likes map[string][maxFuzzy]float64 // how much stems are like these, as far as it was asked
 
 	plainWords   []string             // those that other words may stand for
 	standIns     map[string][]standIn // by stem, as far as documents have them
@@ -89,7 +90,7 @@ type Probe struct {
 // New makes a query of words. Its weights are zero until Count.
 func New(query string, words []text.Word, reader Reader) *Query {
 	q := &Query{Reader: reader, text: query, alike: spelledAlike, terms: map[string]int{},
-		plainWords: plainWords(query)}
+		likes: map[string][maxFuzzy]float64{}, plainWords: plainWords(query)}
 	for _, w := range words {
 		q.terms[w.Term] = len(q.order)
 		q.order = append(q.order, &term{term: w.Term, written: w.Lower, grams: text.WordGrams(w.Lower)})
@@ -215,6 +216,19 @@ func (w *walker) on(df float64) bool {
 	w.entries++
 	w.walked += df
 	return w.entries <= 2 || w.walked <= walkedPostings
+}
+
+// likeness is how much a stem is like each of the words that no item has. Texts repeat their words,
+// and comparing letters takes longer than all else that is done with one.
+func (q *Query) likeness(stem string) [maxFuzzy]float64 {
+	out, known := q.likes[stem]
+	if !known {
+		for n, i := range q.fuzzy {
+			out[n] = q.order[i].like(stem)
+		}
+		q.likes[stem] = out
+	}
+	return out
 }
 
 // like is how much a stem is like the word of a query, 0 to 1: oneTypo if one edit makes them

@@ -62,6 +62,9 @@ type Near struct {
 // Nearest lists at most most stems that are at least that much alike v, nearest first.
 func Nearest(v Vector, least float64, most int) []Near {
 	var out []Near
+	if v == "" {
+		return nil
+	}
 	for i := range size() {
 		c := Cosine(v, vector(i))
 		if c < least || len(out) == most && c <= out[most-1].Cosine {
