@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 type wire struct {
 	server string // its socket
 	delay  time.Duration
+	gone   atomic.Bool // answers under way arrive no more
 
 	mu        sync.Mutex
 	exchanges int
@@ -46,6 +48,8 @@ func newWire(t testing.TB, address string, delay time.Duration) (w *wire, instea
 	require.NoError(t, err)
 	listener, err := net.Listen("unix", filepath.Join(folder, socketName))
 	require.NoError(t, err)
+	require.NoError(t, os.Chmod(folder, 0o755)) // a server runs as another user
+	require.NoError(t, os.Chmod(filepath.Join(folder, socketName), 0o777))
 	w = &wire{server: filepath.Join(host[1], socketName), delay: delay, asked: map[string]int{}}
 	t.Cleanup(func() {
 		listener.Close()     //nolint:errcheck // only a test
@@ -142,6 +146,9 @@ func (w *wire) answers(node io.Writer, server io.Reader) {
 	}()
 	for l := range queue {
 		time.Sleep(time.Until(l.due))
+		if w.gone.Load() {
+			continue
+		}
 		if _, err := node.Write(l.data); err != nil {
 			continue // until the server notices
 		}

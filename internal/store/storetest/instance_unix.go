@@ -82,22 +82,43 @@ func newInstance(t testing.TB) *Instance {
 // Standby makes a server that follows i, and waits until i's commits wait for it.
 func (i *Instance) Standby() *Instance {
 	i.Helper()
+	s := i.Follower(i.Folder())
+	i.Await()
+	return s
+}
+
+// Follower makes a server that follows i, whose socket it finds in a folder. Commits of i do not
+// wait for it.
+func (i *Instance) Follower(socket string) *Instance {
+	i.Helper()
 	s := newInstance(i.TB)
-	s.program("pg_basebackup", "-D", filepath.Join(s.folder, "data"), "-h", filepath.Join(i.folder, "run"), "-U",
-		"postgres", "-R", "-c", "fast", "--no-sync")
+	s.program("pg_basebackup", "-D", filepath.Join(s.folder, "data"), "-h", socket, "-U", "postgres", "-R", "-c", "fast",
+		"--no-sync")
 	s.Start()
+	i.replicates("async")
+	return s
+}
+
+// Await has i's commits wait for its follower.
+func (i *Instance) Await() {
+	i.Helper()
 	Admin(i, i.Address()+" dbname=postgres", `ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`)
+	i.replicates("sync")
+}
+
+// replicates waits until a follower streams in that way.
+func (i *Instance) replicates(way string) {
+	i.Helper()
 	require.Eventually(i, func() bool {
 		pg, err := pgconn.Connect(context.Background(), i.Address()+" dbname=postgres")
 		if err != nil {
 			return false
 		}
 		defer pg.Close(context.Background()) //nolint:errcheck // only a test
-		r := pg.ExecParams(context.Background(), `SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`,
-			nil, nil, nil, nil).Read()
+		r := pg.ExecParams(context.Background(), `SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'
+			AND sync_state = $1`, [][]byte{[]byte(way)}, nil, nil, nil).Read()
 		return r.Err == nil && len(r.Rows) == 1
 	}, time.Minute, 100*time.Millisecond, "the standby follows")
-	return s
 }
 
 // Promote has a standby take writes.
