@@ -55,12 +55,9 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 		}
 	}
 	if on == schemas.Reactivate {
-		if tx.Micros() >= r.GraceUntil {
-			return m, schemas.Conflictf("the grace period of %s ended %s", r.Name, events.Timestamp(r.GraceUntil)).
-				Try("register a new agent with %s", schemas.Tool("agent_register"))
+		if r.ExpiresAt, err = newLifetime(r, tx.Micros()); err != nil {
+			return m, err
 		}
-		// An explicit reactivation is a new lifetime; the clock alone never is.
-		r.ExpiresAt = access.ExpiresAt(tx.Micros(), r.Capabilities.TTLSeconds)
 	}
 	by := g.Actor()
 	if r.Status == schemas.Suspended && to == schemas.Deactivated {
@@ -86,6 +83,16 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	}
 	m.Record = r
 	return m, announce(g, m, on)
+}
+
+// newLifetime gives when an agent that is reactivated expires, while its grace period lasts. An
+// explicit reactivation is a new lifetime; the clock alone never is.
+func newLifetime(r Record, now int64) (expires int64, err error) {
+	if now >= r.GraceUntil {
+		return 0, schemas.Conflictf("the grace period of %s ended %s", r.Name, events.Timestamp(r.GraceUntil)).
+			Try("register a new agent with %s", schemas.Tool("agent_register"))
+	}
+	return access.ExpiresAt(now, r.Capabilities.TTLSeconds), nil
 }
 
 // announce writes the events and the audit entry of a move.

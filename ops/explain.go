@@ -70,15 +70,7 @@ func (s *Service) AgentRights(ctx context.Context, person Caller, agent string) 
 			return err
 		}
 		for _, asked := range askable(chain) {
-			r := ExplainedRight{What: asked.what, Declared: true}
-			switch {
-			case allowsAt(tier, self, asked.op):
-			case allowsAt(schemas.Medium, self, asked.op):
-				r.Denied = append(r.Denied, Wall{names[whose], "is of tier " + string(tier)})
-			default:
-				r.Denied = append(r.Denied, Wall{self.Name,
-					fmt.Sprintf("is of type %s, which may not %s that", self.AgentType, asked.op.Kind)})
-			}
+			r := ExplainedRight{What: asked.what, Declared: true, Denied: wallsOf(self, tier, names[whose], asked.op)}
 			for _, d := range access.Evaluate(chain, asked.op, g.Tx().Micros()) {
 				r.Denied = append(r.Denied, Wall{names[d.ID], denialWords(d, asked.op)})
 				r.Declared = r.Declared && d.ID != id
@@ -88,6 +80,18 @@ func (s *Service) AgentRights(ctx context.Context, person Caller, agent string) 
 		return nil
 	})
 	return out, err
+}
+
+// wallsOf is what the scoping matrix takes from an agent: by its tier, or by what its type may never
+// do. whose is the agent that the tier is of.
+func wallsOf(self schemas.Agent, tier schemas.Tier, whose string, op access.Operation) []Wall {
+	switch {
+	case allowsAt(tier, self, op):
+		return nil
+	case allowsAt(schemas.Medium, self, op):
+		return []Wall{{whose, "is of tier " + string(tier)}}
+	}
+	return []Wall{{self.Name, fmt.Sprintf("is of type %s, which may not %s that", self.AgentType, op.Kind)}}
 }
 
 // askedRight is an operation, in words.

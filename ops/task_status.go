@@ -186,20 +186,25 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOu
 	}
 	out.Items = append(out.Items, items...)
 	if in.TaskID == "" && in.State == "" {
-		most := min(in.Limit, shownTasks)
-		if out.Tasks, err = controller.List(g, controller.Filter{Group: in.Group, Before: place.Task,
-			Limit: most + 1}); err != nil {
+		var more bool
+		if out.Tasks, more, err = in.tasks(g, place.Task); err != nil {
 			return out, err
 		}
-		if len(out.Tasks) > most {
-			out.Tasks = out.Tasks[:most]
-			next.Task = out.Tasks[most-1].TaskID
+		if more {
+			next.Task = out.Tasks[len(out.Tasks)-1].TaskID
 		}
 	}
 	if next != end {
 		out.Cursor = encodeCursor(next)
 	}
 	return out, nil
+}
+
+// tasks lists the tasks that begin before the one of that id, and reports whether there are more.
+func (in taskStatusIn) tasks(g access.Grant, before string) (list []controller.Entry, more bool, err error) {
+	most := min(in.Limit, shownTasks)
+	list, err = controller.List(g, controller.Filter{Group: in.Group, Before: before, Limit: most + 1})
+	return list[:min(len(list), most)], len(list) > most, err
 }
 
 // intents puts what the user wants in the place of the brief that a seat of the pipeline

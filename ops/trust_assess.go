@@ -143,16 +143,21 @@ func assessItem(g access.Grant, in trustAssessIn) (TrustAssessOut, error) {
 		}
 		return out, nil
 	}
+	return out, out.score(g, given, in.Relayed)
+}
+
+// score shows what became of the author's score, to an assessor that may see it.
+func (out *TrustAssessOut) score(g access.Grant, given trust.Given, relayed bool) error {
 	s, err := trust.Read(g, string(given.Agent))
 	out.Name = g.NameOf(given.Agent)
 	if out.Note == "" {
 		out.Note = given.Why
 	}
-	if out.Note == "" && in.Relayed {
+	if out.Note == "" && relayed {
 		out.Note = relayedMovesNone
 	}
 	out.Weight, out.Accuracy, out.Tier = float64(given.Weight)/1000, s.Score.Accuracy(), s.Tier
-	return out, err
+	return err
 }
 
 const relayedMovesNone = "no tier moves until the user confirms it: cordelia trust relayed"

@@ -153,12 +153,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	}
 	path := home.Database()
 	if !cli.Exists(path) {
-		fix := "cordelia setup; if you have a backup: cordelia restore FILE"
-		if !home.Fresh() {
-			fix = x.app.HintOf(cli.Gone(home))
-		}
-		x.report("database", Problem, fix, "%s does not exist", path)
-		x.report("audit record", Skipped, "", "no database")
+		x.noDatabase(home)
 		return false
 	}
 	folders, files := x.checkpointFiles(home)
@@ -169,12 +164,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	}
 	found, err := node.Inspect(ctx, home, files, here)
 	if err != nil {
-		fix := x.app.HintOf(err)
-		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
-			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
-		}
-		x.report("database", Problem, fix, "%s", schemas.MessageOf(err))
-		x.report("audit record", Skipped, "", "the database cannot be read")
+		x.unreadable(err)
 		return false
 	}
 	x.vectors = found.Vectors
@@ -198,6 +188,26 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		x.trust(found.Trust, found.TrustErr)
 	}
 	return current
+}
+
+// noDatabase reports that the file is missing.
+func (x *examination) noDatabase(home node.Home) {
+	fix := "cordelia setup; if you have a backup: cordelia restore FILE"
+	if !home.Fresh() {
+		fix = x.app.HintOf(cli.Gone(home))
+	}
+	x.report("database", Problem, fix, "%s does not exist", home.Database())
+	x.report("audit record", Skipped, "", "no database")
+}
+
+// unreadable reports that the database could not be read.
+func (x *examination) unreadable(err error) {
+	fix := x.app.HintOf(err)
+	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
+		fix = "put back a backup: cordelia restore FILE; nothing else mends it"
+	}
+	x.report("database", Problem, fix, "%s", schemas.MessageOf(err))
+	x.report("audit record", Skipped, "", "the database cannot be read")
 }
 
 // trust reports whether the scores are what their ledger gives.
