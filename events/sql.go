@@ -43,6 +43,24 @@ const (
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
 
+	// beginOutward puts reader ?1 at the head of those streams of a JSON list that it has not read.
+	beginOutward = `INSERT INTO cursors(entity_id, stream, seq)
+		SELECT ?1, j.value, coalesce((SELECT head FROM streams WHERE name = j.value), 0) FROM json_each(?2) j WHERE true
+		ON CONFLICT(entity_id, stream) DO NOTHING`
+	// selectOutward gives the first of a JSON list of groups' streams that goes further than
+	// reader ?1 got, and how far that is.
+	selectOutward = `SELECT c.stream, c.seq FROM json_each(?2) j
+		JOIN cursors c ON c.entity_id = ?1 AND c.stream = j.value
+		JOIN streams s ON s.name = c.stream AND s.head > c.seq
+		JOIN groups g ON g.id = substr(c.stream, 3) AND g.emcon = 0
+		ORDER BY c.stream LIMIT 1`
+	selectFrom = `SELECT seq, id, type, source, domain, payload, metadata, at FROM events
+		WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?`
+	selectHolder = `SELECT value FROM node WHERE name = ?`
+	dropHolder   = `DELETE FROM node WHERE name = ?1 AND substr(value, 1, length(?2)) = ?2`
+	upsertHolder = `INSERT INTO node(name, value) VALUES (?, ?)
+		ON CONFLICT(name) DO UPDATE SET value = excluded.value`
+
 	selectMentioned = `SELECT stream, seq FROM mentioned WHERE entity_id = ?`
 	upsertMentioned = `INSERT INTO mentioned(entity_id, stream, seq) VALUES (?, ?, ?)
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > mentioned.seq`

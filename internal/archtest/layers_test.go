@@ -22,9 +22,9 @@ var picture = [][]string{
 	{"internal/store/lock", "internal/store/notify", "internal/store/migrate", "internal/endpoint"},
 	{"internal/store/postgres"},
 	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embedding", "internal/jsonschema",
-		"internal/merkle"},
-	{"internal/store/storetest", "internal/embedding/embeddingtest", "internal/drive", "memory/text",
-		"memory/canonical", "memory/wordvec", "memory/sentence"},
+		"internal/merkle", "internal/jetstream"},
+	{"internal/store/storetest", "internal/embedding/embeddingtest", "internal/jetstream/jetstreamtest",
+		"internal/drive", "memory/text", "memory/canonical", "memory/wordvec", "memory/sentence"},
 	{"events", "memory/rank", "memory/wordvec/build"},
 	{"access"},
 	{"access/accesstest"},
@@ -68,6 +68,7 @@ var reserved = []struct {
 	{"crypto/hpke", []string{"internal/keys"}, nil},
 	{"modernc.org/sqlite", []string{"internal/store"}, []string{"internal/proof/scenario", "cmd/cordelia"}},
 	{"github.com/jackc/pgx", []string{"internal/store/postgres", "internal/store/storetest"}, nil},
+	{"github.com/nats-io", []string{"internal/jetstream", "internal/jetstream/jetstreamtest"}, nil},
 	{"database/sql/driver", []string{"internal/store", "internal/store/postgres"},
 		[]string{"internal/proof/scenario", "cmd/cordelia"}},
 	{"github.com/spf13/cobra", commands, nil},
@@ -176,7 +177,8 @@ func wrongWay(f sourceFile, folder string) string {
 
 // forTests reports whether a package is only for tests of other packages.
 func forTests(folder string) bool {
-	return slices.Contains([]string{"storetest", "embeddingtest", "accesstest", "opstest"}, path.Base(folder))
+	return slices.Contains([]string{"storetest", "embeddingtest", "jetstreamtest", "accesstest",
+		"opstest"}, path.Base(folder))
 }
 
 // faces reach no store: what they ask goes through an operation or the node. Their tests

@@ -46,6 +46,8 @@ type Settings struct {
 	Tasks          taskSettings  `json:"tasks"` // of the pipeline
 	Trust          trustSettings `json:"trust"` // in agents
 	Seats          Seats         `json:"seats"` // of tasks that cordelia run and cordelia worker work on
+	// NATS JetStream that cordelia serve hands events of groups to
+	NATS *outward `json:"nats" default:"none goes out"`
 }
 
 type duration time.Duration

@@ -1,0 +1,160 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+// Outward is where events are handed to for other systems. A message has reached it when
+// Publish returns, which takes seconds at most; one that came before, by its id, does no harm.
+type Outward interface {
+	Publish(ctx context.Context, subject, id string, body []byte) error
+	Close()
+}
+
+const (
+	relayEvery = 5 * time.Second  // another look, if nothing woke the relay
+	relayHold  = 15 * time.Second // how long one process has the right; a batch ends before that
+	relayBatch = 100
+)
+
+// Relay hands the events of these groups outward from now on, until the node is closed. Where
+// it stopped is kept in the store, so that any process goes on there: what was handed over
+// shortly before a process was killed is handed over again, under the same id. Nothing in the
+// node waits for it. It closes to in the end.
+func (n *Node) Relay(to Outward, groups []schemas.GroupID) {
+	r := &relay{n: n, to: to, from: events.Outward{Groups: groups, Owner: rand.Text()[:12]}}
+	n.background(r.run)
+}
+
+// relay is the work of one process.
+type relay struct {
+	n      *Node
+	to     Outward
+	from   events.Outward
+	begun  bool
+	held   bool // the right to hand over
+	failed bool // as was logged
+}
+
+func (r *relay) run(ctx context.Context) {
+	defer r.to.Close()
+	defer r.release(ctx)
+	woken, end := r.n.Store.Watch()
+	defer end()
+	tick := time.NewTicker(relayEvery)
+	defer tick.Stop()
+	for {
+		err := r.all(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !r.failed {
+			slog.Warn("events outward: they wait and are tried again", "err", err)
+		}
+		if r.failed && err == nil {
+			slog.Info("events outward: they go on")
+		}
+		news := woken
+		if r.failed = err != nil; r.failed {
+			news = nil // or each commit would try again
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-news:
+		case <-tick.C:
+		}
+	}
+}
+
+// all hands over what there is.
+func (r *relay) all(ctx context.Context) error {
+	for {
+		batch, err := r.next(ctx)
+		if err != nil || len(batch.Events) == 0 {
+			return err
+		}
+		if mine, err := r.hold(ctx, batch, 0); err != nil || !mine {
+			return err
+		}
+		sent, failed := r.send(ctx, batch)
+		if _, err := r.hold(ctx, batch, sent); err != nil || failed != nil {
+			return errors.Join(failed, err)
+		}
+	}
+}
+
+func (r *relay) next(ctx context.Context) (batch events.Outgoing, err error) {
+	if !r.begun {
+		if err := r.n.Routine(ctx, "relay", func(g access.Grant) error { return r.from.Begin(g.Tx()) }); err != nil {
+			return batch, err
+		}
+		r.begun = true
+	}
+	err = r.n.Look(ctx, "relay", func(g access.Grant) (err error) {
+		batch, err = r.from.Next(g.Tx(), relayBatch)
+		return err
+	})
+	return batch, err
+}
+
+// hold notes that so many of a batch were handed over, and reports whether this process may hand
+// over more.
+func (r *relay) hold(ctx context.Context, batch events.Outgoing, sent int) (mine bool, err error) {
+	// What was handed over is noted also when the node is being closed.
+	err = r.n.Routine(context.WithoutCancel(ctx), "relay", func(g access.Grant) (err error) {
+		if mine, err = r.from.Hold(g.Tx(), relayHold); err != nil {
+			return err
+		}
+		return r.from.Passed(g.Tx(), batch, sent)
+	})
+	r.held = r.held || mine
+	return mine, err
+}
+
+// release lets another process go on at once; else it waits until the right is over.
+func (r *relay) release(ctx context.Context) {
+	if !r.held {
+		return
+	}
+	if err := r.n.Routine(context.WithoutCancel(ctx), "relay",
+		func(g access.Grant) error { return r.from.Release(g.Tx()) }); err != nil {
+		slog.Warn("events outward", "err", err)
+	}
+}
+
+// send hands events over one after the other, so that they arrive in the order of their stream,
+// and says how many were.
+func (r *relay) send(ctx context.Context, batch events.Outgoing) (sent int, err error) {
+	begun := time.Now()
+	for _, e := range batch.Events {
+		if time.Since(begun) > relayHold/3 {
+			break
+		}
+		body, err := json.Marshal(e)
+		if err != nil {
+			return sent, fmt.Errorf("event %s: %w", e.ID, err)
+		}
+		if err := r.to.Publish(ctx, subject(batch.Group, e.Type), string(e.ID), body); err != nil {
+			return sent, err
+		}
+		sent++
+	}
+	return sent, nil
+}
+
+// subject names what a message is about: cordelia.GROUP.TYPE. A dot would end a part of it.
+func subject(group schemas.GroupID, kind schemas.EventType) string {
+	return "cordelia." + strings.ReplaceAll(string(group), ".", "_") + "." + string(kind)
+}
