@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -124,8 +125,9 @@ func (n *meaningNode) byMeaning(m *vectors.Vectors, who schemas.EntityID, s Sear
 func (n *meaningNode) embedded() []string {
 	rows := n.one(`SELECT coalesce(json_group_array(i.name), '[]') FROM embeddings e JOIN items i ON i.n = e.item
 		AND e.content_hash = i.content_hash AND e.scope = i.scope`)
-	names := strings.Split(strings.Trim(rows, `[]"`), `","`)
-	if names[0] == "" {
+	var names []string
+	require.NoError(n.t, json.Unmarshal([]byte(rows), &names))
+	if len(names) == 0 {
 		return nil
 	}
 	slices.Sort(names)
@@ -397,10 +399,9 @@ func TestRefreshersShareTheWork(t *testing.T) {
 	for i := range items {
 		n.write(ada, learning(fmt.Sprintf("item number%d", i)))
 	}
-	path := n.store.Path()
 	var all sync.WaitGroup
 	for range 3 {
-		st, err := store.Open(t.Context(), store.Options{Path: path, Durability: store.Relaxed, Clock: n.clock})
+		st, err := store.Open(t.Context(), n.options)
 		require.NoError(t, err)
 		peer := &meaningNode{server: n.server, warmNode: &warmNode{t: t, store: st, clock: n.clock,
 			auth: access.New(st, access.Config{})}}

@@ -40,10 +40,11 @@ func (c *warmClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
 
 // warmNode is a real store behind a real Authorizer.
 type warmNode struct {
-	t     testing.TB
-	store *store.Store
-	auth  *access.Authorizer
-	clock *warmClock
+	t       testing.TB
+	store   *store.Store
+	auth    *access.Authorizer
+	clock   *warmClock
+	options store.Options // it was opened with
 }
 
 func newWarmNode(t testing.TB) *warmNode {
@@ -51,8 +52,9 @@ func newWarmNode(t testing.TB) *warmNode {
 	n := &warmNode{t: t, clock: &warmClock{}}
 	n.clock.micros.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro())
 	var err error
-	n.store, err = store.Open(context.Background(), storetest.Options(t, store.Options{
-		Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock}))
+	n.options = storetest.Options(t, store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
+		Durability: store.Relaxed, Clock: n.clock})
+	n.store, err = store.Open(context.Background(), n.options)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
 	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30,
