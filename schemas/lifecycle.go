@@ -36,7 +36,7 @@ const (
 	Reactivate     Trigger = "reactivate"    // by the parent, within the grace period
 )
 
-// By says who may pull a trigger.
+// By says who may pull a trigger. The function that pulls it checks that.
 type By string
 
 const (
