@@ -65,7 +65,7 @@ func TestHooksTellOfAnExecutorsCalls(t *testing.T) {
 	require.Equal(t, 2, kept(), "its lease is over")
 	w := h.Must(two, "task_claim", map[string]any{"role": "R4a"})["work"].(map[string]any)
 	inputs := w["brief"].(map[string]any)["inputs"].(map[string]any)
-	require.Contains(t, inputs["doubts"].([]any)[0], "told that it failed")
+	require.Contains(t, inputs["doubts"].([]any)[0], "reported that it failed")
 	require.Equal(t, "hook_exit", inputs["tool_calls"].([]any)[0].(map[string]any)["by"])
 	h.Must(two, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
 		"result": passing("tests pass")})

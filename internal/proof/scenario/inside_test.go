@@ -112,19 +112,16 @@ func (n *inside) asPublished(o *ops.Operation, out any) []byte {
 // outside is the node as Node sees it, for its database.
 func (n *inside) outside() *Node { return &Node{Node: &drive.Node{Home: string(n.Home)}} }
 
-// statements counts the SQL statements a read runs: for each the driver looks
-// once whether its context can end.
+// statements counts the SQL statements a read runs: before each the store looks
+// whether its caller has given up.
 type statements struct {
 	context.Context
 	n atomic.Int64
 }
 
-func (s *statements) Done() <-chan struct{} {
-	if pc, _, _, ok := runtime.Caller(1); ok {
-		name := runtime.FuncForPC(pc).Name()
-		if strings.HasPrefix(name, "modernc.org/sqlite.") && !strings.Contains(name, ".func") {
-			s.n.Add(1)
-		}
+func (s *statements) Err() error {
+	if pc, _, _, ok := runtime.Caller(1); ok && strings.HasSuffix(runtime.FuncForPC(pc).Name(), "store.(*Tx).query") {
+		s.n.Add(1)
 	}
-	return s.Context.Done()
+	return s.Context.Err()
 }
