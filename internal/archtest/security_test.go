@@ -40,6 +40,7 @@ var proofs = map[string][]promise{
 			"TestM04EveryRouteNeedsAToken", "TestSettingsThatOthersMayWriteAreRefused")},
 		{"a host on the network", list("TestServeKeepsToLoopback", "TestM04EveryRouteNeedsAToken",
 			"TestRequestsWithoutATokenTakeTurns")},
+		{"a listener at a NATS server", list("TestEventsGoOutward", "TestRefusals")},
 		{"the finder of the disk", list("TestSealThenOpen", "TestPassphrase")},
 		{"a person who changes the record later", list("TestTamperingIsNamedAndLocated",
 			"TestCheckpointsElsewhereShowARollback")},
