@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"debug/elf"
@@ -174,7 +175,8 @@ func (d *deployment) proxy() func() string {
 	at := slices.Index(words, "/etc/nginx/nginx.conf")
 	require.Positive(d, at)
 	words[at] = filepath.Join(d.folder, "nginx.conf")
-	cmd := osexec.CommandContext(d.Context(), "sh", append([]string{"-c", untilEnd, "sh"}, words...)...)
+	// Not the test's context: its end would kill the shell, and the proxy would go on without it.
+	cmd := osexec.CommandContext(context.Background(), "sh", append([]string{"-c", untilEnd, "sh"}, words...)...)
 	log := filepath.Join(d.folder, "proxy.log")
 	out, err := os.Create(log)
 	require.NoError(d, err)
