@@ -72,8 +72,8 @@ func TestPluginTellsOfAnExecutorsCalls(t *testing.T) {
 		evidence string
 	}{
 		"made":   {[]string{"echo 'exit 0' > keep.sh", "sh keep.sh"}, "hook_exit", "pass", "sh keep.sh"},
-		"failed": {[]string{"sh keep.sh"}, "told that it failed", "fail", "(exit 1)"},
-		"only claimed": {[]string{"echo 'exit 0' > keep.sh"}, "told of other calls", "fail",
+		"failed": {[]string{"sh keep.sh"}, "reported that it failed", "fail", "(exit 1)"},
+		"only claimed": {[]string{"echo 'exit 0' > keep.sh"}, "reported other calls", "fail",
 			"the client's hooks reported other calls, not this one"},
 	} {
 		t.Run(name, func(t *testing.T) {
