@@ -20,7 +20,7 @@ const outward = "outward"
 // on, in the order of each stream. What concerns one entity alone has no group and never goes
 // out.
 //
-// It is for the node and checks no rights: whoever names the groups decides.
+// It is for the node and checks no rights: the operator who names the groups decides.
 type Outward struct {
 	Groups []schemas.GroupID
 	Owner  string // the process that hands them over; one does at a time

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -106,12 +105,8 @@ says otherwise. With --json, one event to a line.`,
 			if !cmd.Flags().Changed("ack") {
 				ack = as == ""
 			}
-			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
-				err := (&tail{Acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
-				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // stopped by a signal
-				}
-				return err
+			return a.Follow(cmd.Context(), as, func(w *cli.Acting) error {
+				return (&tail{Acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
 			})
 		},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,13 +31,9 @@ cordelia audit tail shows whole. With --json, one change to a line.`,
 			if l.filter.Since, err = cli.ParseSince(since); err != nil {
 				return err
 			}
-			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+			return a.Follow(cmd.Context(), "", func(w *cli.Acting) error {
 				l.Acting = w
-				err := l.run(cmd.Context())
-				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // stopped by a signal
-				}
-				return err
+				return l.run(cmd.Context())
 			})
 		},
 	}

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -36,13 +35,9 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d",
 					node.AuditPage).Try("narrow it with --since")
 			}
-			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+			return a.Follow(cmd.Context(), "", func(w *cli.Acting) error {
 				t.Acting = w
-				err := t.run(cmd.Context())
-				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // stopped by a signal
-				}
-				return err
+				return t.run(cmd.Context())
 			})
 		},
 	}

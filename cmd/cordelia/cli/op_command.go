@@ -271,3 +271,12 @@ func Shown[Out any](show func(a *App, out Out)) func(*App, any) error {
 
 // Person runs f as the person at the terminal.
 func (a *App) Person(ctx context.Context, f func(*Acting) error) error { return a.Act(ctx, "", f) }
+
+// Follow is Act for what goes on until a signal ends it, which is no error.
+func (a *App) Follow(ctx context.Context, as string, f func(*Acting) error) error {
+	err := a.Act(ctx, as, f)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -87,23 +86,8 @@ func startPooler() (string, error) {
 	if err := os.WriteFile(filepath.Join(folder, "settings"), []byte(settings), 0o644); err != nil {
 		return "", err
 	}
-	cmd := osexec.Command("sh", "-c", superviseOne, "sh", folder, program)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return "", err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	pooling.input = in
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-		log, _ := os.ReadFile(filepath.Join(folder, "log"))
-		return "", fmt.Errorf("the pooler did not start: %s", log)
+	if pooling.input, err = supervised(superviseOne, folder, program); err != nil {
+		return "", fmt.Errorf("the pooler: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, ".s.PGSQL.6432")); err != nil {
 		log, _ := os.ReadFile(filepath.Join(folder, "log"))

@@ -173,6 +173,29 @@ func Server(t testing.TB) string {
 	return running.address
 }
 
+// supervised runs script with its arguments until in ends, and waits until it says that it is
+// ready. What it runs writes to the file log of the folder.
+func supervised(script, folder, program string) (in io.Closer, err error) {
+	cmd := osexec.Command("sh", "-c", script, "sh", folder, program)
+	cmd.Stderr = os.Stderr
+	in, err = cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		log, _ := os.ReadFile(filepath.Join(folder, "log"))
+		return nil, fmt.Errorf("it did not start: %s", log)
+	}
+	return in, nil
+}
+
 func start() (string, error) {
 	programs, err := programs()
 	if err != nil {
@@ -182,23 +205,8 @@ func start() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := osexec.Command("sh", "-c", supervise, "sh", folder, programs)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return "", err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	running.input = in
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-		log, _ := os.ReadFile(filepath.Join(folder, "log"))
-		return "", fmt.Errorf("postgres did not start: %s", log)
+	if running.input, err = supervised(supervise, folder, programs); err != nil {
+		return "", fmt.Errorf("postgres: %w", err)
 	}
 	running.folder = filepath.Join(folder, "run")
 	address := "host=" + running.folder + " user=postgres sslmode=disable"
