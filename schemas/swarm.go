@@ -58,17 +58,17 @@ const (
 // LossReasons lists every reason.
 func LossReasons() []LossReason { return []LossReason{LossExpired, LossRevoked} }
 
-// SwarmWorkerLost is the payload of swarm.worker_lost; State is the item's.
+// SwarmWorkerLost is the payload of swarm.worker_lost.
 type SwarmWorkerLost struct {
-	SwarmID GroupID    `json:"swarm_id"`
+	SwarmID GroupID    `json:"swarm_id"` // the swarm
 	GroupID GroupID    `json:"group_id"` // where the item is
-	AgentID EntityID   `json:"agent_id"`
-	WorkID  string     `json:"work_id"`
-	Reason  LossReason `json:"reason"`
-	State   WorkState  `json:"state"`
+	AgentID EntityID   `json:"agent_id"` // who lost it
+	WorkID  string     `json:"work_id"`  // the item
+	Reason  LossReason `json:"reason"`   // why
+	State   WorkState  `json:"state"`    // the item's state now
 }
 
 // SwarmDisbanded is the payload of swarm.disbanded.
 type SwarmDisbanded struct {
-	SwarmID GroupID `json:"swarm_id"`
+	SwarmID GroupID `json:"swarm_id"` // the swarm
 }
