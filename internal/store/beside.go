@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-
-	"cordelia/internal/store/notify"
 )
 
 // writeLock is the lock that a process holds while it writes; see package lock.
@@ -33,10 +31,10 @@ func (s *Store) Process() (string, error) { return s.engine.process() }
 func (s *Store) Ended(process string) bool { return s.engine.ended(process) }
 
 // openVersions opens a connection that tells when another one has committed.
-func openVersions(e engine) (notify.Versions, error) {
+func openVersions(e engine) (versions, error) {
 	c, err := e.reader(context.Background())
 	if err != nil {
-		return nil, err
+		return versions{}, err
 	}
 	return versions{c}, nil
 }

@@ -2,14 +2,16 @@ package store
 
 import "time"
 
-// Clock tells wall time. The only other implementation is the movable clock of
-// test-tagged binaries.
+// Clock tells wall time. Tests and test-tagged binaries have clocks that they move.
 type Clock interface {
 	Now() time.Time
 }
 
-// SystemClock is the machine's clock.
-type SystemClock struct{}
+// SystemClock is the machine's clock. On PostgreSQL the store corrects it by the server's; any
+// other clock counts as it is.
+type SystemClock struct {
+	Wrong time.Duration // how far it is ahead of the right time, for tests
+}
 
-// Now is the current time.
-func (SystemClock) Now() time.Time { return time.Now() }
+// Now is the time that the machine believes it is.
+func (c SystemClock) Now() time.Time { return time.Now().Add(c.Wrong) }

@@ -28,6 +28,8 @@ type engine interface {
 	// committed runs after a commit of so many writes, when all callers have their answer.
 	committed(c *conn, writes int)
 	notifier() notifier
+	// clock is what transactions read.
+	clock() Clock
 	// process names this process's use of the database; ended asks about another's.
 	process() (string, error)
 	ended(process string) bool

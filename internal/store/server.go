@@ -24,6 +24,7 @@ type server struct {
 	dialect dialect
 	alone   bool
 	dial    *postgres.Connector
+	clocked Clock
 	living  *postgres.Living
 }
 
@@ -56,12 +57,17 @@ var serverDialect = dialect{
 
 // newServer reads the address; the first connection is made when it is needed.
 func newServer(o Options) (engine, error) {
-	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone})
+	set, now := (*postgres.Clock)(nil), o.Clock
+	if _, machine := o.Clock.(SystemClock); machine {
+		set = &postgres.Clock{Machine: o.Clock}
+		now = set
+	}
+	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone, Clock: set})
 	if err != nil {
 		return nil, err
 	}
 	write, err := postgres.NewConnector(o.URL,
-		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone})
+		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone, Clock: set})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +76,7 @@ func newServer(o Options) (engine, error) {
 		words.begin = slices.Insert(slices.Clone(words.begin), 1, write.Local())
 		words.ask = "BEGIN READ ONLY"
 	}
-	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write,
+	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write, clocked: now,
 		living: postgres.NewLiving(write)}, nil
 }
 
@@ -121,8 +127,16 @@ func (s *server) lock() writeLock { return noLock{} }
 
 func (s *server) committed(*conn, int) {}
 
+func (s *server) clock() Clock { return s.clocked }
+
 func (s *server) notifier() notifier {
-	open := func() (notify.Versions, error) { return openVersions(s) }
+	open := func() (notify.Versions, error) {
+		v, err := openVersions(s)
+		if set, is := s.clocked.(*postgres.Clock); is && err == nil {
+			return clockedVersions{v, set}, nil
+		}
+		return v, err
+	}
 	if s.dial.Pooled() {
 		return notify.Polling(pooledPoll, open)
 	}
@@ -142,6 +156,24 @@ func (s *server) ended(process string) bool { return !s.dial.Pooled() && s.livin
 func (s *server) close() error {
 	s.living.Close()
 	return errors.Join(s.ro.Close(), s.rw.Close())
+}
+
+// clockedVersions sets the clock with each look for commits, for the machine's may drift or
+// be set.
+type clockedVersions struct {
+	versions
+	clock *postgres.Clock
+}
+
+func (v clockedVersions) Version() (n int64, err error) {
+	asked := v.clock.Machine.Now()
+	var micros int64
+	if err := v.conn.c.QueryRowContext(context.Background(), v.conn.dialect.data+", "+postgres.Micros).
+		Scan(&n, &micros); err != nil {
+		return 0, err
+	}
+	v.clock.Set(asked, micros)
+	return n, nil
 }
 
 // noLock stands for the lock that BEGIN takes.

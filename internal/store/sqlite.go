@@ -30,6 +30,7 @@ type file struct {
 	path    string
 	wait    time.Duration
 	poll    time.Duration
+	clocked Clock
 	use     *os.File // shared lock: the file is not to be replaced
 	rw, ro  *sql.DB
 	write   *lock.Write
@@ -59,7 +60,7 @@ func newFile(o Options) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: path, wait: o.Wait, poll: o.pollEvery, living: lock.Processes{Dir: path + ".alive"}}
+	f := &file{path: path, wait: o.Wait, poll: o.pollEvery, clocked: o.Clock, living: lock.Processes{Dir: path + ".alive"}}
 	if err := f.open(o); err != nil {
 		f.close() //nolint:errcheck // the first error tells
 		return nil, err
@@ -119,6 +120,8 @@ func (f *file) migrations() ([]migrate.Migration, error) { return migrations() }
 func (f *file) notifier() notifier {
 	return notify.New(f.path+".bells", f.poll, func() (notify.Versions, error) { return openVersions(f) })
 }
+
+func (f *file) clock() Clock { return f.clocked }
 
 // place makes the folder for a database file and gives the file's one true
 // path: locks and sockets beside it must be the same under every name it has.

@@ -27,7 +27,7 @@ type Options struct {
 	Path       string     // database file; its folder is created 0700
 	URL        string     // of a PostgreSQL database, instead of a file
 	Durability Durability // default Full
-	Clock      Clock      // default SystemClock
+	Clock      Clock      // default SystemClock, corrected by the server's on PostgreSQL
 	Alone      bool       // refuse to open what another process has open, and keep others out
 
 	// Wait bounds how long a write waits for other processes; default 10 s.
@@ -67,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, clock: o.Clock, readers: make(chan *conn, maxReaders),
+	s := &Store{engine: e, clock: e.clock(), readers: make(chan *conn, maxReaders),
 		places: make(chan struct{}, maxReaders), quit: make(chan struct{})}
 	for range maxReaders {
 		s.places <- struct{}{}

@@ -16,8 +16,20 @@ import (
 // a clock, so a running process follows.
 const clockFile = "CORDELIA_TEST_CLOCK"
 
+// wrongClock is the environment variable that says how far this machine's clock is ahead of
+// the right time, as a Go duration.
+const wrongClock = "CORDELIA_TEST_CLOCK_WRONG"
+
 // Adjust makes the clocks movable. Released binaries are built without this tag.
 func Adjust(c *node.Config) {
+	if wrong := os.Getenv(wrongClock); wrong != "" {
+		by, err := time.ParseDuration(wrong)
+		if err != nil {
+			panic(wrongClock + " holds no duration: " + err.Error())
+		}
+		c.WrongClock(by)
+		return
+	}
 	path := os.Getenv(clockFile)
 	if path == "" {
 		return

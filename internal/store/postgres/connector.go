@@ -25,6 +25,7 @@ type Connector struct {
 	config *pgconn.Config
 	pooled bool
 	local  []setting // of each transaction behind a pooler, which gives no session to set them in
+	clock  *Clock    // is set by each new connection; nil = none is
 }
 
 // setting is a parameter of the server with its value.
@@ -36,6 +37,7 @@ type Kind struct {
 	Wait     time.Duration // for a lock, 0 = without limit
 	Relaxed  bool          // a commit is acknowledged before it is on disk
 	Alone    bool          // of a process that refuses others: Others does not count it
+	Clock    *Clock        // is set by each new connection; nil = none is
 }
 
 // application is the name under which the server lists the connections of nodes.
@@ -63,7 +65,7 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 		return nil, schemas.Invalidf("the database's address cannot be read").
 			Try("write it as postgres://user@host:5432/database").Because(errors.New("parse connection string"))
 	}
-	c := &Connector{config: config}
+	c := &Connector{config: config, clock: kind.Clock}
 	set := config.RuntimeParams
 	switch mode, named := set[pooler]; {
 	case named && mode != transactions:
@@ -155,7 +157,11 @@ func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	if err := inspect(pg); err != nil {
+	err = inspect(pg)
+	if err == nil && c.clock != nil {
+		err = c.clock.ask(ctx, pg)
+	}
+	if err != nil {
 		pg.Close(context.Background()) //nolint:errcheck // the first error tells
 		return nil, err
 	}

@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Clock shows the server's time on any machine: the machine's own time, corrected by how far
+// the server's was ahead when it was last asked. Nodes whose clocks differ by minutes so agree
+// on when a lease ends.
+type Clock struct {
+	Machine interface{ Now() time.Time }
+	ahead   atomic.Int64 // nanoseconds that the server's time is ahead of the machine's
+}
+
+// Micros is the column that Set is given.
+const Micros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
+
+// Now is the server's time.
+func (c *Clock) Now() time.Time {
+	return c.Machine.Now().Add(time.Duration(c.ahead.Load()))
+}
+
+// Set corrects the clock: the server was asked when the machine's clock showed asked, and has
+// just answered with its time in microseconds.
+func (c *Clock) Set(asked time.Time, micros int64) {
+	halfway := asked.Add(c.Machine.Now().Sub(asked) / 2)
+	c.ahead.Store(int64(time.UnixMicro(micros).Sub(halfway)))
+}
+
+// ask asks a new connection's server for its time.
+func (c *Clock) ask(ctx context.Context, pg *pgconn.PgConn) error {
+	asked := c.Machine.Now()
+	answers, err := pg.Exec(ctx, "SELECT "+Micros).ReadAll()
+	if err != nil {
+		return fmt.Errorf("ask for the time: %w", err)
+	}
+	micros, err := strconv.ParseInt(string(answers[0].Rows[0][0]), 10, 64)
+	if err != nil {
+		return fmt.Errorf("read the time: %w", err)
+	}
+	c.Set(asked, micros)
+	return nil
+}
