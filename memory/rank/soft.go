@@ -18,9 +18,7 @@ const (
 	softShare = 0.6 // of a match, for words that are used the same
 	fewWords  = 0.5 // of the weight of the question; a text that holds more speaks for itself
 
-	replaced     = 3   // words of a question for which others fetch candidates
-	alternatives = 12  // for each of them
-	surelyAlike  = 0.6 // cosine from which a word fetches candidates for another
+	replaced = 3 // words of a question for which others fetch candidates
 )
 
 // standIn is a word of the query that another stands for.
@@ -141,7 +139,7 @@ func (q *Query) Alternatives(docs []*Doc) []string {
 	slices.SortStableFunc(lacking, func(a, b *term) int { return cmp.Compare(b.meant, a.meant) })
 	share := map[string]float64{}
 	for _, t := range lacking[:min(len(lacking), replaced)] {
-		for _, n := range wordvec.Nearest(wordvec.Of(t.term), surelyAlike, alternatives+1) {
+		for _, n := range wordvec.Nearest(t.term) {
 			if !q.Has(n.Stem) {
 				share[n.Stem] = max(share[n.Stem], n.Cosine)
 			}

@@ -3,6 +3,7 @@ package wordvec
 import (
 	_ "embed"
 	"encoding/binary"
+	"sort"
 	"strings"
 )
 
@@ -16,7 +17,9 @@ const Dim = 100
 const scale = 256
 
 // table holds, in this order and little-endian: how many stems there are (4 bytes), where each
-// begins and where the last ends (4 bytes each), the stems in order, and their vectors.
+// begins and where the last ends (4 bytes each), the stems in order, their vectors, where each
+// one's nearest begin and where the last end (4 bytes each), and the nearest, by number (2 bytes
+// each): at most MostNear of each, none less alike than LeastNear.
 //
 //go:embed table.bin
 var table string
@@ -26,19 +29,14 @@ type Vector string
 
 // Of looks a stem up. It reads the pages of the table that it needs, and allocates nothing.
 func Of(stem string) Vector {
-	low, high := 0, size()
-	for low < high {
-		mid := int(uint(low+high) >> 1)
-		switch strings.Compare(at(mid), stem) {
-		case 0:
-			return vector(mid)
-		case -1:
-			low = mid + 1
-		default:
-			high = mid
-		}
+	if i, found := find(stem); found {
+		return vector(i)
 	}
 	return ""
+}
+
+func find(stem string) (i int, found bool) {
+	return sort.Find(size(), func(i int) int { return strings.Compare(stem, at(i)) })
 }
 
 // Cosine is how alike two words are used, -1 to 1; 0 if the table lacks one of them.
@@ -53,46 +51,49 @@ func Cosine(a, b Vector) float64 {
 	return min(float64(sum)/(scale*scale), 1)
 }
 
+// Bounds of what Nearest gives.
+const (
+	MostNear  = 12
+	LeastNear = 0.6 // cosine
+)
+
 // Near is a stem and how alike it is.
 type Near struct {
 	Stem   string
 	Cosine float64
 }
 
-// Nearest lists at most most stems that are at least that much alike v, nearest first.
-func Nearest(v Vector, least float64, most int) []Near {
-	var out []Near
-	if v == "" {
+// Nearest lists the other stems that are used most like this one, nearest first: MostNear at
+// most, none less alike than LeastNear. They stand in the table, for to compare all takes
+// milliseconds.
+func Nearest(stem string) []Near {
+	i, found := find(stem)
+	if !found {
 		return nil
 	}
-	for i := range size() {
-		c := Cosine(v, vector(i))
-		if c < least || len(out) == most && c <= out[most-1].Cosine {
-			continue
-		}
-		if len(out) < most {
-			out = append(out, Near{})
-		}
-		j := len(out) - 1
-		for ; j > 0 && out[j-1].Cosine < c; j-- {
-			out[j] = out[j-1]
-		}
-		out[j] = Near{at(i), c}
+	from := vectors() + size()*Dim
+	lists := from + 4*(size()+1)
+	var out []Near
+	for n := word(from + 4*i); n < word(from+4*(i+1)); n++ {
+		j := int(binary.LittleEndian.Uint16([]byte(table[lists+2*int(n):][:2])))
+		out = append(out, Near{at(j), Cosine(vector(i), vector(j))})
 	}
 	return out
 }
 
-func size() int { return int(number(0)) }
+func size() int { return int(word(0)) }
 
-// number is the i-th of the numbers in front of the stems.
-func number(i int) uint32 { return binary.LittleEndian.Uint32([]byte(table[4*i : 4*i+4])) }
+// word is the number of 4 bytes at a place of the table.
+func word(place int) uint32 { return binary.LittleEndian.Uint32([]byte(table[place:][:4])) }
 
-func stems() int { return 4 * (size() + 2) }
+// stems is where the stems begin, vectors where their vectors do.
+func stems() int   { return 4 * (size() + 2) }
+func vectors() int { return stems() + int(word(4*(size()+1))) }
 
 // at is the i-th stem.
-func at(i int) string { return table[stems()+int(number(i+1)) : stems()+int(number(i+2))] }
+func at(i int) string { return table[stems()+int(word(4*(i+1))) : stems()+int(word(4*(i+2)))] }
 
 func vector(i int) Vector {
-	from := stems() + int(number(size()+1)) + i*Dim
+	from := vectors() + i*Dim
 	return Vector(table[from : from+Dim])
 }

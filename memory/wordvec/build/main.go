@@ -65,8 +65,39 @@ func run(args []string) error {
 		}
 	}
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(names))) //nolint:gosec // a few hundred KB
-	fmt.Printf("%d stems\n", len(list))
-	return os.WriteFile(args[1], slices.Concat(head, names, vectors), 0o644) //nolint:gosec // no secret
+	nearest := nearest(vectors)
+	fmt.Printf("%d stems, %d bytes of what is near them\n", len(list), len(nearest))
+	return os.WriteFile(args[1], slices.Concat(head, names, vectors, nearest), 0o644) //nolint:gosec // no secret
+}
+
+// nearest lists the nearest of each vector: where each list begins and where the last ends, then
+// the lists.
+func nearest(vectors []byte) []byte {
+	var starts, lists []byte
+	count := len(vectors) / wordvec.Dim
+	all := make([]wordvec.Vector, count)
+	for i := range all {
+		all[i] = wordvec.Vector(vectors[i*wordvec.Dim:][:wordvec.Dim])
+	}
+	type near struct {
+		i      int
+		cosine float64
+	}
+	for i, v := range all {
+		starts = binary.LittleEndian.AppendUint32(starts, uint32(len(lists)/2)) //nolint:gosec // a few hundred thousand
+		var found []near
+		for j, o := range all {
+			if c := wordvec.Cosine(v, o); i != j && c >= wordvec.LeastNear {
+				found = append(found, near{j, c})
+			}
+		}
+		slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(b.cosine, a.cosine) })
+		for _, n := range found[:min(len(found), wordvec.MostNear)] {
+			lists = binary.LittleEndian.AppendUint16(lists, uint16(n.i)) //nolint:gosec // at most most
+		}
+	}
+	starts = binary.LittleEndian.AppendUint32(starts, uint32(len(lists)/2)) //nolint:gosec // a few hundred thousand
+	return slices.Concat(starts, lists)
 }
 
 // read averages the vectors of the words of each stem; the more frequent count for more.
