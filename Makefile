@@ -33,7 +33,7 @@ test: ## format, vet, staticcheck and all tests; needs Go alone
 # Packages whose tests run on either engine, and tests of them that look into SQLite itself.
 # Those of ops take minutes there: make test-postgres ON_POSTGRES=./ops
 ON_POSTGRES ?= ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
-SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses|FullTextLeadsThePlan|PlansByMeaning|HotStatementsDoNotScan|AnUpgradeDecidesAnew.*|Quarantine(Hides|Covers).*|OwnSets.*)$$
+SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses|FullTextLeadsThePlan|PlansByMeaning|HotStatementsDoNotScan|AnUpgradeDecidesAnew.*|OwnSets.*)$$
 
 test-postgres: ## the second engine: contract, every statement, tests of the domains, one story on both, two nodes (postgresql)
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'OnPostgreSQL|PostgreSQLTakes|AServer|Nodes|TheSchemasAreEqual' \

@@ -24,10 +24,8 @@ func (n *warmNode) unhide(who schemas.EntityID, ref string) (q Quarantine, err e
 
 // itemRows is everything stored of items, as one hash would see it.
 func (n *warmNode) itemRows() string {
-	return n.one(`SELECT group_concat(quote(n) || quote(id) || quote(scope) || quote(stale) || quote(version) ||
-		quote(validated) || quote(quarantined) ||
-		quote(current) || quote(confidence) || quote(provenance) || quote(data) || quote(deleted_at), ';')
-		FROM (SELECT * FROM items ORDER BY n)`)
+	return n.one(`SELECT json_group_array(json_array(n, id, scope, stale, version, validated, quarantined, current,
+		confidence, provenance, data, deleted_at) ORDER BY n) FROM items`)
 }
 
 func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {

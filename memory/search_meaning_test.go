@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/embedding"
 	vectors "cordelia/memory/embedding"
 	"cordelia/schemas"
@@ -308,4 +309,33 @@ func TestPlansByMeaning(t *testing.T) {
 	require.Contains(t, meant, "SEARCH e USING INTEGER PRIMARY KEY")
 	require.Contains(t, meant, "SEARCH i USING INTEGER PRIMARY KEY")
 	require.Contains(t, strings.Join(n.plan(selectToEmbed), "\n"), "SEARCH i USING INTEGER PRIMARY KEY")
+}
+
+// What a model finds near does not bury what others wrote, neither where words find both nor where
+// meaning alone does.
+func TestAFloodByMeaningBuriesNothing_INV_VOICES(t *testing.T) {
+	for name, c := range map[string]struct{ query, kept, flood string }{
+		"and words": {"ledger gulls shed automobile purchased",
+			"Since the storm in spring the old ledger of all the gulls lies in the shed behind the house.",
+			"ledger gulls shed car bought w%d"},
+		"alone": {"flivverette", "vehicle harbour", "car car w%d"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newMeaningNode(t)
+			cyd := accesstest.Named("l2-cyd")
+			n.agent(cyd, russell, russell, "cyd", "*")
+			n.group("team", russell, CulturePatch{}, ada, bob, cyd)
+			for i := range maxHits {
+				n.write(bob, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
+			}
+			kept := n.write(cyd, inGroup(learning(c.kept), "team"))
+			for i := range 3 * maxHits {
+				n.write(ada, inGroup(learning(fmt.Sprintf(c.flood, i)), "team"))
+			}
+			n.refresh(n.m)
+			found, down := n.byMeaning(n.m, bob, Search{Text: c.query})
+			require.False(t, down)
+			require.Contains(t, idsOf(found), kept.ID)
+		})
+	}
 }

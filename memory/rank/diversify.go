@@ -15,7 +15,7 @@ const (
 	dominantFrom = 2. / 3 // of the matches, from which an author is dominant
 	rowLength    = 10
 	rowShare     = 8
-	mostOfIt     = 0.75 // of the weight of the words that the item displaced holds
+	mostOfIt     = 0.75 // of the weight of the words that the item displaced holds, or of how near it is
 )
 
 // Dominant is the author other than the reader who has, with the agents below it, two thirds
@@ -68,21 +68,17 @@ func (q *Query) diversify(docs []*Doc) []*Doc {
 	if q.Inject != nil {
 		row.length, row.share, row.bounded = q.Inject.Lines, max(q.Inject.Lines/2, 1), q.Line
 	} else {
-		matches := map[schemas.EntityID]int{}
-		for _, d := range docs {
-			if d.Candidate {
-				matches[d.Author]++
-			}
-		}
-		dominant := q.Dominant(matches)
-		if dominant == "" {
+		crowds := q.crowds(docs)
+		if len(crowds) == 0 {
 			return docs
 		}
-		row.bounded = func(author schemas.EntityID) []schemas.EntityID {
-			if q.IsOf(author, dominant) {
-				return []schemas.EntityID{dominant}
+		row.bounded = func(author schemas.EntityID) (of []schemas.EntityID) {
+			for _, c := range crowds {
+				if q.IsOf(author, c) {
+					of = append(of, c)
+				}
 			}
-			return nil
+			return of
 		}
 	}
 	out, waiting := make([]*Doc, 0, len(docs)), slices.Clone(docs)
@@ -92,9 +88,8 @@ func (q *Query) diversify(docs []*Doc) []*Doc {
 		}
 		next := 0
 		if best := waiting[0]; row.full(best.Author) {
-			needs := max(mostOfIt*q.weightIn(best), neverSurfaces)
 			next = max(0, slices.IndexFunc(waiting, func(d *Doc) bool {
-				return !row.full(d.Author) && q.weightIn(d) >= needs && (!d.doubted || best.doubted)
+				return !row.full(d.Author) && q.matchAlike(d, best) && (!d.doubted || best.doubted)
 			}))
 		}
 		d := waiting[next]
@@ -104,4 +99,32 @@ func (q *Query) diversify(docs []*Doc) []*Doc {
 		out, waiting = append(out, d), slices.Delete(waiting, next, next+1)
 	}
 	return out
+}
+
+// crowds are the dominant authors: the one of what words found, and the one of what meaning found.
+func (q *Query) crowds(docs []*Doc) (authors []schemas.EntityID) {
+	words, meaning := map[schemas.EntityID]int{}, map[schemas.EntityID]int{}
+	for _, d := range docs {
+		if d.Candidate {
+			words[d.Author]++
+		}
+		if d.meant {
+			meaning[d.Author]++
+		}
+	}
+	for _, matches := range []map[schemas.EntityID]int{words, meaning} {
+		if a := q.Dominant(matches); a != "" && !slices.Contains(authors, a) {
+			authors = append(authors, a)
+		}
+	}
+	return authors
+}
+
+// matchAlike reports whether d matches about as well as best: in words, or in meaning where best
+// has no word.
+func (q *Query) matchAlike(d, best *Doc) bool {
+	if needs := mostOfIt * q.weightIn(best); needs > 0 || !d.meant {
+		return q.weightIn(d) >= max(needs, neverSurfaces)
+	}
+	return d.near >= mostOfIt*best.near
 }

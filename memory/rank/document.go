@@ -36,6 +36,7 @@ type Doc struct {
 	prev, next *Doc
 	replaces   *Doc      // a match that is no longer so, in whose place this stands
 	near       float64   // cosine of its vector and the query's; 0 = not compared
+	meant      bool      // among the nearest that meaning found
 	tf         []float64 // of the query's terms
 	soft       []float64 // how much other words stand for those it lacks; nil = none do
 	named      bool      // the query names who said it

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"cordelia/schemas"
 )
 
 const (
@@ -27,12 +29,12 @@ type Meant struct {
 func (q *Query) Weigh(m *Meant) bool {
 	m.weight, m.near = 1, m.Near
 	if m.SecondHand {
-		m.weight = secondHand
+		m.weight, m.doubted = secondHand, true
 	}
 	if q.Trust != nil {
 		weight := q.Trust(m.Author)
 		if m.weight *= weight; weight < 1 {
-			m.inaccurate = true
+			m.inaccurate, m.doubted = true, true
 			m.Because(provedInaccurate)
 		}
 	}
@@ -73,15 +75,16 @@ func Smooth(found []Meant, around map[int64][2]int64) []Meant {
 // Fuse orders words, which are ranked, and the first 50 of meaning, which are nearest first, by
 // the sum of both scores, each as a part of the best, that of meaning by its weight. A model that
 // has to be tried counts little where it does not think the best by words any nearer than the rest:
-// one that knows nothing moves hardly a hit (INV-LEXICAL).
+// one that knows nothing moves hardly a hit (INV-LEXICAL). An author
+// who writes much does not fill what meaning lifts either.
 func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	if len(meaning) == 0 {
 		return words
 	}
 	middle := meaning[len(meaning)/2].Near
 	most := max(meaning[0].Near-middle, leastOfTrust)
-	near := map[*Doc]float64{}
-	for _, m := range meaning[:min(len(meaning), maxMeant)] {
+	near, heard := map[*Doc]float64{}, q.heard(meaning)
+	for _, m := range heard {
 		near[m.Doc] = m.weight * max(m.Near-middle, 0) / most
 	}
 	if q.model == nil || q.model.tried {
@@ -96,7 +99,7 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 		last = min(last, d.score/top)
 		score[d] = last
 	}
-	for _, m := range meaning[:min(len(meaning), maxMeant)] {
+	for _, m := range heard {
 		if _, ok := score[m.Doc]; !ok {
 			if q.model != nil && m.near < q.model.least {
 				continue
@@ -104,9 +107,40 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 			all = append(all, m.Doc)
 		}
 		score[m.Doc] += weight * near[m.Doc]
+		m.meant = true
 	}
 	slices.SortStableFunc(all, func(a, b *Doc) int { return cmp.Compare(score[b], score[a]) })
-	return currentFirst(all)
+	return q.diversify(currentFirst(all))
+}
+
+// heard are the nearest 50. Of these a dominant author has at most eight in ten, while there are
+// others.
+func (q *Query) heard(meaning []Meant) []Meant {
+	first := meaning[:min(len(meaning), maxMeant)]
+	if q.ByAuthor {
+		return first
+	}
+	authors := map[schemas.EntityID]int{}
+	for _, m := range first {
+		authors[m.Author]++
+	}
+	crowd := q.Dominant(authors)
+	if crowd == "" {
+		return first
+	}
+	var out, over []Meant
+	for held := 0; len(meaning) > 0 && len(out) < maxMeant; meaning = meaning[1:] {
+		switch m := meaning[0]; {
+		case !q.IsOf(m.Author, crowd):
+			out = append(out, m)
+		case held < maxMeant*rowShare/rowLength:
+			held++
+			out = append(out, m)
+		default:
+			over = append(over, m)
+		}
+	}
+	return append(out, over[:min(len(over), maxMeant-len(out))]...)
 }
 
 // agreement is the part of the best by words that are among the nearest tenth by meaning, less

@@ -15,7 +15,8 @@ import (
 
 // ranking makes documents ranked by words, whose best holds that part of a query and is worth as much.
 func ranking(r *rand.Rand, n int, cover float64) (*Query, []*Doc) {
-	q := New("heron gannet", []text.Word{{Lower: "heron", Term: "heron"}, {Lower: "gannet", Term: "gannet"}}, Reader{})
+	q := New("heron gannet", []text.Word{{Lower: "heron", Term: "heron"}, {Lower: "gannet", Term: "gannet"}},
+		Reader{Line: func(author schemas.EntityID) []schemas.EntityID { return []schemas.EntityID{author} }})
 	q.order[0].weight, q.order[1].weight = cover, 1-cover
 	docs := make([]*Doc, n)
 	for i := range docs {
