@@ -46,6 +46,17 @@ func (g Grant) Actor() schemas.EntityID {
 // NodeEntity stands for the node itself as an actor or a source.
 const NodeEntity schemas.EntityID = "node"
 
+// InReview is the role in which by moves what author put up for a decision.
+func InReview(by, author schemas.EntityID) schemas.By {
+	switch by {
+	case NodeEntity:
+		return schemas.ByNode
+	case author:
+		return schemas.ByAuthor
+	}
+	return schemas.ByReviewer
+}
+
 // IsNode reports whether a routine of the node acts.
 func (g Grant) IsNode() bool { return g.g != nil && g.g.principal.Method == ByNode }
 

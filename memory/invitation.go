@@ -172,7 +172,7 @@ func (i Invitation) audit(g access.Grant) error {
 // move carries the invitation along an edge of schemas.ReviewEdges, and tells the inviter
 // what others decided.
 func (i Invitation) move(g access.Grant, on schemas.Trigger, by schemas.EntityID) error {
-	to, _, ok := schemas.NextReview(i.State, on)
+	to, ok := schemas.NextReview(i.State, on, access.InReview(by, i.Inviter))
 	if ok {
 		n, err := g.Tx().Exec(updateInvitation, to, by, g.Tx().Micros(), i.ID)
 		if err != nil {

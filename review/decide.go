@@ -233,15 +233,15 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 // move carries r along an edge.
 func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
 	result schemas.ItemID) (schemas.ReviewState, error) {
-	return move(g, updateReview, r.id, r.state, on, by, reason, result, map[string]any{"item": r.item,
+	return move(g, updateReview, r.id, r.author, r.state, on, by, reason, result, map[string]any{"item": r.item,
 		"target": r.target, "author": r.author, "hash": hex.EncodeToString(r.hash)})
 }
 
 // move carries what waits along an edge (INV-REVIEW-EDGE) with update, and writes into the audit
 // record who did it and to what.
-func move(g access.Grant, update, id string, from schemas.ReviewState, on schemas.Trigger, by schemas.EntityID,
-	reason string, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
-	to, _, ok := schemas.NextReview(from, on)
+func move(g access.Grant, update, id string, author schemas.EntityID, from schemas.ReviewState, on schemas.Trigger,
+	by schemas.EntityID, reason string, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
+	to, ok := schemas.NextReview(from, on, access.InReview(by, author))
 	if !ok {
 		return to, schemas.Conflictf("%s was %s already", id, from).
 			Try("%s shows what waits", schemas.Tool("review_list"))

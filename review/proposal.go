@@ -365,7 +365,7 @@ func (p proposal) discard(g access.Grant) error {
 // move carries p along an edge.
 func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
 	result schemas.ItemID) (schemas.ReviewState, error) {
-	return move(g, updateProposal, p.id, p.state, on, by, reason, result, map[string]any{"item": p.Item,
+	return move(g, updateProposal, p.id, p.author, p.state, on, by, reason, result, map[string]any{"item": p.Item,
 		"target": p.Target, "author": p.author, "supersedes": p.Supersedes})
 }
 

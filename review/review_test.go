@@ -183,21 +183,24 @@ func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
 		return s
 	}
 	auth := access.New(st, access.Config{})
+	by := schemas.EntityID("")
 	move := func(r row, on schemas.Trigger) error {
 		return auth.Do(t.Context(), access.Principal{Method: access.ByNode},
 			access.Op{Tool: "review_decide", Effect: access.Write},
-			func(g access.Grant) error { _, err := r.move(g, on, "ann", "", ""); return err })
+			func(g access.Grant) error { _, err := r.move(g, on, by, "", ""); return err })
 	}
 	moved, reached := 0, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
 	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge,
 		schemas.ReviewWithdraw, schemas.ReviewExpire}
 	for _, from := range schemas.ReviewStates() {
-		for _, on := range triggers {
+		for i := range 3 * len(triggers) {
+			on := triggers[i/3]
+			by = []schemas.EntityID{"ann", "bob", access.NodeEntity}[i%3]
 			sql(`UPDATE reviews SET state = ?`, from)
-			to, _, ok := schemas.NextReview(from, on)
-			err := move(row{id: "r", state: from}, on)
+			to, ok := schemas.NextReview(from, on, access.InReview(by, "ann"))
+			err := move(row{id: "r", author: "ann", state: from}, on)
 			if !ok {
-				require.ErrorIs(t, err, schemas.ErrConflict, "%s from %s", on, from)
+				require.ErrorIs(t, err, schemas.ErrConflict, "%s from %s by %s", on, from, by)
 				require.Equal(t, from, state())
 				continue
 			}
@@ -207,7 +210,7 @@ func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
 			reached[to] = true
 			moved++
 			// Who read it before another decided comes too late.
-			require.ErrorIs(t, move(row{id: "r", state: from}, on), schemas.ErrConflict)
+			require.ErrorIs(t, move(row{id: "r", author: "ann", state: from}, on), schemas.ErrConflict)
 			require.Equal(t, to, state())
 		}
 	}

@@ -273,7 +273,7 @@ func (r *Roles) Decide(g access.Grant, v Verdict, tainted bool) (Settled, error)
 
 // move carries a along an edge of reviews.
 func (a Ask) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string) (Settled, error) {
-	to, _, ok := schemas.NextReview(a.State, on)
+	to, ok := schemas.NextReview(a.State, on, access.InReview(by, a.Agent))
 	if !ok {
 		return Settled{}, schemas.Conflictf("%s was %s already", a.ID, a.State)
 	}

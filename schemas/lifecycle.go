@@ -36,7 +36,8 @@ const (
 	Reactivate     Trigger = "reactivate"    // by the parent, within the grace period
 )
 
-// By says who may pull a trigger. The function that pulls it checks that.
+// By says who may pull a trigger. The function that pulls it checks the caller and says in which
+// of these roles; next refuses any other than the table's.
 type By string
 
 const (
@@ -53,15 +54,15 @@ type Edge[S ~string] struct {
 	By   By
 }
 
-// next returns where trigger on leads from state from, and who may pull it; ok is false when
-// the table has no such edge.
-func next[S ~string](edges []Edge[S], from S, on Trigger) (to S, by By, ok bool) {
+// next returns where trigger on leads from state from when as pulls it; ok is false when the
+// table has no such edge, or another may pull it.
+func next[S ~string](edges []Edge[S], from S, on Trigger, as By) (to S, ok bool) {
 	for _, e := range edges {
-		if e.From == from && e.On == on {
-			return e.To, e.By, true
+		if e.From == from && e.On == on && e.By == as {
+			return e.To, true
 		}
 	}
-	return "", "", false
+	return "", false
 }
 
 // AgentEdges is the lifecycle table: the seed's rows plus registered and
@@ -88,9 +89,15 @@ func AgentEdges() []Edge[AgentStatus] {
 	return edges
 }
 
-// NextStatus is next of the lifecycle of agents.
+// NextStatus returns where trigger on leads an agent from state from, and who may pull it, which
+// the caller checks: the node may pull an ancestor's, too.
 func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
-	return next(AgentEdges(), from, on)
+	for _, e := range AgentEdges() {
+		if e.From == from && e.On == on {
+			return e.To, e.By, true
+		}
+	}
+	return "", "", false
 }
 
 // BackToActive gives the trigger by which an ancestor makes an agent active again from state
@@ -182,6 +189,6 @@ func WorkEdges() []Edge[WorkState] {
 var workEdges = sync.OnceValue(WorkEdges)
 
 // NextWork is next of the lifecycle of work items.
-func NextWork(from WorkState, on Trigger) (to WorkState, by By, ok bool) {
-	return next(workEdges(), from, on)
+func NextWork(from WorkState, on Trigger, as By) (to WorkState, ok bool) {
+	return next(workEdges(), from, on, as)
 }

@@ -62,6 +62,6 @@ func ReviewEdges() []Edge[ReviewState] {
 }
 
 // NextReview is next of the lifecycle of reviews.
-func NextReview(from ReviewState, on Trigger) (to ReviewState, by By, ok bool) {
-	return next(ReviewEdges(), from, on)
+func NextReview(from ReviewState, on Trigger, as By) (to ReviewState, ok bool) {
+	return next(ReviewEdges(), from, on, as)
 }

@@ -76,8 +76,8 @@ func TaskEdges() []Edge[TaskState] {
 }
 
 // NextTask is next of the lifecycle of tasks.
-func NextTask(from TaskState, on Trigger) (to TaskState, by By, ok bool) {
-	return next(TaskEdges(), from, on)
+func NextTask(from TaskState, on Trigger, as By) (to TaskState, ok bool) {
+	return next(TaskEdges(), from, on, as)
 }
 
 // SubTaskState is where a subtask stands within its round.
@@ -126,6 +126,6 @@ func SubTaskEdges() []Edge[SubTaskState] {
 }
 
 // NextSubTask is next of the lifecycle of subtasks.
-func NextSubTask(from SubTaskState, on Trigger) (to SubTaskState, by By, ok bool) {
-	return next(SubTaskEdges(), from, on)
+func NextSubTask(from SubTaskState, on Trigger, as By) (to SubTaskState, ok bool) {
+	return next(SubTaskEdges(), from, on, as)
 }

@@ -124,20 +124,22 @@ func migrations(t *testing.T) string {
 
 func TestNextIsTheTables(t *testing.T) {
 	for _, e := range TaskEdges() {
-		to, by, ok := NextTask(e.From, e.On)
-		require.True(t, ok)
-		require.Equal(t, e, Edge[TaskState]{e.From, e.On, to, by})
+		for _, as := range []By{ByNode, ByAncestor, ByHolder, ByHuman, BySubmitter, ByReviewer, ByAuthor} {
+			to, ok := NextTask(e.From, e.On, as)
+			require.Equal(t, as == e.By, ok, "%s on %s as %s", e.From, e.On, as)
+			require.True(t, !ok || to == e.To)
+		}
 	}
 	for _, e := range RoleEdges() {
 		got, ok := NextRole(e.From, e.On)
 		require.True(t, ok)
 		require.Equal(t, e, got)
 	}
-	_, _, ok := NextTask(TaskAccepted, TaskCancel)
+	_, ok := NextTask(TaskAccepted, TaskCancel, BySubmitter)
 	require.False(t, ok)
 	_, ok = NextRole(RoleTerminated, Resume)
 	require.False(t, ok)
-	_, _, ok = NextSubTask(SubTaskFailed, SubTaskCorrect)
+	_, ok = NextSubTask(SubTaskFailed, SubTaskCorrect, ByNode)
 	require.False(t, ok)
 }
 

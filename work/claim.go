@@ -86,7 +86,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	if err != nil || n == 0 {
 		return c, false, err
 	}
-	leased, _, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim)
+	leased, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim, schemas.ByHolder)
 	r, c, brief, err = scanClaimed(g.Tx().QueryRow(claimItem, n, leased, g.Actor(), lease.Microseconds(), now))
 	if err != nil {
 		return c, false, fmt.Errorf("claim: %w", err)

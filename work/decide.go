@@ -43,7 +43,7 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 			holder = ""
 		}
 		r.outcome = "cancelled"
-		if err := end(g, &r, schemas.WorkCancel, &news); err != nil {
+		if err := end(g, &r, schemas.WorkCancel, schemas.BySubmitter, &news); err != nil {
 			return 0, err
 		}
 		n++
@@ -126,7 +126,7 @@ func Retry(g access.Grant, id string) (schemas.WorkState, error) {
 	}
 	var news readyNews
 	r.blockers, r.expiries, r.releases, r.outcome, r.holder = 0, 0, 0, "", ""
-	if err := end(g, &r, schemas.WorkRetry, &news); err != nil {
+	if err := end(g, &r, schemas.WorkRetry, schemas.ByHuman, &news); err != nil {
 		return "", err
 	}
 	return r.state, news.announce(g)
@@ -151,7 +151,7 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 		on, r.outcome = schemas.WorkReject, "rejected"
 	}
 	var news readyNews
-	if err := end(g, &r, on, &news); err != nil {
+	if err := end(g, &r, on, schemas.ByHuman, &news); err != nil {
 		return "", err
 	}
 	return r.state, news.announce(g)

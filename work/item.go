@@ -69,15 +69,15 @@ type scanner interface{ Scan(...any) error }
 
 func scanRow[S scanner](s S) (r row, err error) { return r, s.Scan(r.dest()...) }
 
-// move changes the state along the table (INV-WORK-EDGE), and says whose move it is.
-func (r *row) move(on schemas.Trigger) (schemas.By, error) {
-	to, by, ok := schemas.NextWork(r.state, on)
+// move changes the state along the table (INV-WORK-EDGE), which says as whom that may be.
+func (r *row) move(on schemas.Trigger, as schemas.By) error {
+	to, ok := schemas.NextWork(r.state, on, as)
 	if !ok {
-		return by, schemas.Conflictf("this work is %s; %s does not apply to it", r.state,
+		return schemas.Conflictf("this work is %s; %s does not apply to it", r.state,
 			on).Try("%s shows it", schemas.Tool("task_status"))
 	}
 	r.state = to
-	return by, nil
+	return nil
 }
 
 // save writes what moves change.

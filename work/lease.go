@@ -78,7 +78,7 @@ func ReapExpired(g access.Grant) (n int, err error) {
 }
 
 func finalize(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error {
-	if _, _, ok := schemas.NextWork(r.state, on); !ok {
+	if _, ok := schemas.NextWork(r.state, on, schemas.ByNode); !ok {
 		return nil // due for two reasons, and seen to
 	}
 	if on == schemas.WorkExpire {
@@ -89,16 +89,19 @@ func finalize(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error
 	if on == schemas.WorkOverdue {
 		r.outcome = "overdue"
 	}
-	return end(g, r, on, news)
+	return end(g, r, on, schemas.ByNode, news)
 }
 
 // end makes a move that ends the lease, and what follows from it: it gives the slots back,
-// releases or stops the items that wait for this one, and writes the events.
-func end(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error {
+// releases or stops the items that wait for this one, and writes the events. by is in which role
+// the caller was found to be; a holder and a person are looked at once more.
+func end(g access.Grant, r *row, on schemas.Trigger, by schemas.By, news *readyNews) error {
 	held := r.state == schemas.WorkLeased
 	was := *r
-	by, err := r.move(on)
-	if err != nil {
+	if by == schemas.ByHolder && r.holder != g.Actor() || by == schemas.ByHuman && !g.IsHuman() {
+		return access.ErrNoGrant
+	}
+	if err := r.move(on, by); err != nil {
 		return err
 	}
 	if held {
@@ -182,7 +185,7 @@ func follow(g access.Grant, r *row, news *readyNews) error {
 		if w.blockers > 0 || w.notBefore > g.Tx().Micros() {
 			continue
 		}
-		if err := end(g, &w, schemas.WorkDue, news); err != nil {
+		if err := end(g, &w, schemas.WorkDue, schemas.ByNode, news); err != nil {
 			return err
 		}
 	}
@@ -194,7 +197,7 @@ func doom(g access.Grant, r *row, news *readyNews) error {
 	next, err := waiting(g, r)
 	for i := 0; i < len(next) && err == nil; i++ {
 		next[i].outcome = "doomed"
-		err = end(g, &next[i], schemas.WorkDoomed, news)
+		err = end(g, &next[i], schemas.WorkDoomed, schemas.ByNode, news)
 	}
 	return err
 }
@@ -263,7 +266,7 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 		if may {
 			continue
 		}
-		if err := end(g, &r, schemas.WorkRevoke, &news); err != nil {
+		if err := end(g, &r, schemas.WorkRevoke, schemas.ByNode, &news); err != nil {
 			return err
 		}
 	}

@@ -236,11 +236,11 @@ func progress(g access.Grant, r row, p *Report) error {
 // conclude makes the move a report asks for. What is unproven, a person looks at.
 func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, review Review) error {
 	var news readyNews
-	on := schemas.WorkFail
+	on, by := schemas.WorkFail, schemas.ByHolder
 	switch p.outcome {
 	case Released:
 		if on = schemas.WorkRelease; r.releases+1 >= maxReleases {
-			on, r.outcome = schemas.WorkExhaust, "given back"
+			on, by, r.outcome = schemas.WorkExhaust, schemas.ByNode, "given back"
 		}
 		r.releases++
 		if err := g.Tx().QueryRow(nextPlace).Scan(&r.place); err != nil {
@@ -258,7 +258,7 @@ func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, rev
 		r.outcome, r.resultHash = string(p.outcome), p.proof
 	}
 	r.reported = p
-	if err := end(g, r, on, &news); err != nil {
+	if err := end(g, r, on, by, &news); err != nil {
 		return err
 	}
 	return news.announce(g)

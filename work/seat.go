@@ -42,7 +42,7 @@ func put(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID
 	if err := g.Tx().QueryRow(nextPlace).Scan(&r.place); err != nil {
 		return 0, "", fmt.Errorf("read place: %w", err)
 	}
-	if _, err := r.move(schemas.WorkDue); err != nil {
+	if err := r.move(schemas.WorkDue, schemas.ByNode); err != nil {
 		return 0, "", err
 	}
 	now := g.Tx().Micros()

@@ -251,7 +251,7 @@ func (q *queueing) put(d Draft, brief string) (item Submitted, err error) {
 	}
 	now := q.Tx().Micros()
 	if r.state = schemas.WorkWaiting; open == 0 && d.NotBefore <= now {
-		if _, err := r.move(schemas.WorkDue); err != nil {
+		if err := r.move(schemas.WorkDue, schemas.ByNode); err != nil {
 			return item, err
 		}
 		q.news.ready(r)

@@ -21,6 +21,34 @@ func TestEndedWorkStaysEnded_INV_WORK_EDGE(t *testing.T) {
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 }
 
+// A move is made in the role that the table names for it, and in no other.
+func TestMovesAreOfTheirRole_INV_WORK_EDGE(t *testing.T) {
+	for _, e := range schemas.WorkEdges() {
+		for _, as := range []schemas.By{schemas.ByNode, schemas.ByHolder, schemas.ByHuman, schemas.BySubmitter} {
+			r := row{state: e.From}
+			if err := r.move(e.On, as); as == e.By {
+				require.NoError(t, err)
+				require.Equal(t, e.To, r.state)
+			} else {
+				require.ErrorIs(t, err, schemas.ErrConflict, "%s from %s as %s", e.On, e.From, as)
+				require.Equal(t, e.From, r.state)
+			}
+		}
+	}
+	n := newNode(t)
+	_, ids := n.submit(lead, "", todo("x"))
+	n.claim(a)
+	for who, as := range map[schemas.EntityID]schemas.By{b: schemas.ByHolder, a: schemas.ByHuman} {
+		require.ErrorIs(t, n.do(who, func(g access.Grant) error {
+			r, err := scanRow(g.Tx().QueryRow(selectItem, 1))
+			require.NoError(t, err)
+			require.Equal(t, ids[0], r.id)
+			return end(g, &r, schemas.WorkFinish, as, &readyNews{})
+		}), access.ErrNoGrant, "%s is not %s", who, as)
+	}
+	require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
+}
+
 // What is hidden and what is absent read the same.
 func TestNobodyElseSees(t *testing.T) {
 	n := newNode(t)

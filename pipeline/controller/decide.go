@@ -122,7 +122,7 @@ func (u *taskTx) approved(by schemas.EntityID) error {
 	if err := u.rateHeld(by); err != nil {
 		return err
 	}
-	return u.finish(schemas.TaskApprove, f, schemas.MetaValidator, by)
+	return u.finish(schemas.TaskApprove, schemas.ByHuman, f, schemas.MetaValidator, by)
 }
 
 // rateHeld counts the subtasks that waited for the person for their executors.

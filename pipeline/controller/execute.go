@@ -63,7 +63,7 @@ func (u *taskTx) progress() error {
 		if s.state != schemas.SubTaskWaiting || s.sequence != next {
 			continue
 		}
-		if err := s.move(schemas.SubTaskStart); err != nil {
+		if err := s.move(schemas.SubTaskStart, schemas.ByNode); err != nil {
 			return err
 		}
 		s.attempt = 1
@@ -82,7 +82,7 @@ func (u *taskTx) failWaiting(s *subtask) error {
 			Reason: "a step before it failed"}}
 	s.outcome, _ = pipeline.Aggregate(s.record(u.t), none, nil, pipeline.Proof{}, schemas.SubTaskOutcome{})
 	s.outcome.GapTrajectory = []schemas.Gap{} // there was no attempt
-	if err := s.move(schemas.SubTaskFail); err != nil {
+	if err := s.move(schemas.SubTaskFail, schemas.ByNode); err != nil {
 		return err
 	}
 	if err := s.save(u.g); err != nil {
@@ -242,7 +242,7 @@ func (u *taskTx) executed(s seat) error {
 	if r.Status != schemas.ExecutionCompleted {
 		return u.conclude(sub, opinion{})
 	}
-	if err := sub.move(schemas.SubTaskReport); err != nil {
+	if err := sub.move(schemas.SubTaskReport, schemas.ByHolder); err != nil {
 		return err
 	}
 	sub.attempted.Found = found

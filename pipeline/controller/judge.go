@@ -144,7 +144,7 @@ func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, o.verdicts, u.proof(sub, o.own), sub.outcome)
 	sub.outcome.JudgedBy = o.by
 	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, o.whatToDo); again {
-		if err := sub.move(schemas.SubTaskCorrect); err != nil {
+		if err := sub.move(schemas.SubTaskCorrect, schemas.ByNode); err != nil {
 			return err
 		}
 		sub.attempt++
@@ -162,7 +162,7 @@ func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	if sub.outcome.Failed() {
 		on = schemas.SubTaskFail
 	}
-	if err := sub.move(on); err != nil {
+	if err := sub.move(on, schemas.ByNode); err != nil {
 		return err
 	}
 	if err := sub.save(u.g); err != nil {

@@ -45,18 +45,20 @@ func TestNoOtherMove_INV_TASK_EDGE(t *testing.T) {
 	for _, from := range schemas.TaskStates() {
 		for _, on := range []schemas.Trigger{schemas.TaskDispatch, schemas.TaskAccept, schemas.TaskGiveUp,
 			schemas.TaskCancel, schemas.SubTaskMatch} {
-			to, _, known := schemas.NextTask(from, on)
-			one := task{state: from}
-			err := one.move(on)
-			require.Equal(t, known, err == nil, "%s %s", from, on)
-			if !known {
-				to = from
+			for _, as := range []schemas.By{schemas.ByNode, schemas.ByHuman, schemas.BySubmitter, schemas.ByHolder} {
+				to, known := schemas.NextTask(from, on, as)
+				one := task{state: from}
+				err := one.move(on, as)
+				require.Equal(t, known, err == nil, "%s %s", from, on)
+				if !known {
+					to = from
+				}
+				require.Equal(t, to, one.state)
 			}
-			require.Equal(t, to, one.state)
 		}
 	}
 	done := subtask{state: schemas.SubTaskMatched}
-	require.ErrorIs(t, done.move(schemas.SubTaskCorrect), schemas.ErrConflict)
+	require.ErrorIs(t, done.move(schemas.SubTaskCorrect, schemas.ByNode), schemas.ErrConflict)
 }
 
 // A failed criterion sends the executor back with what to do, and a later match

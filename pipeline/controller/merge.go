@@ -48,7 +48,7 @@ func (u *taskTx) gather(subs []*subtask) error {
 	case pipeline.GateShut:
 		return u.replan(all, gathered, nil)
 	}
-	if err := u.t.move(schemas.TaskGather); err != nil {
+	if err := u.t.move(schemas.TaskGather, schemas.ByNode); err != nil {
 		return err
 	}
 	return u.openMerge(now.manifest.TaskCriteria, subs)
@@ -217,15 +217,15 @@ func (u *taskTx) accept(m merge, by schemas.EntityID) error {
 	}
 	if u.t.held || unproven != nil {
 		u.t.result = text(f)
-		return u.t.move(schemas.TaskHold)
+		return u.t.move(schemas.TaskHold, schemas.ByNode)
 	}
-	return u.finish(schemas.TaskAccept, f, schemas.MetaValidator, by)
+	return u.finish(schemas.TaskAccept, schemas.ByNode, f, schemas.MetaValidator, by)
 }
 
 // finish ends the task: its open seats and subtasks with it.
-func (u *taskTx) finish(on schemas.Trigger, f schemas.FinalResult, from schemas.PipelineRole,
+func (u *taskTx) finish(on schemas.Trigger, as schemas.By, f schemas.FinalResult, from schemas.PipelineRole,
 	by schemas.EntityID) error {
-	if err := u.t.move(on); err != nil {
+	if err := u.t.move(on, as); err != nil {
 		return err
 	}
 	u.t.result = text(f)

@@ -129,7 +129,7 @@ const maxQuoted = 400
 
 // ask has the submitter answer questions before R1 goes on.
 func (u *taskTx) ask(questions []string, by schemas.EntityID) error {
-	if err := u.t.move(schemas.TaskAsk); err != nil {
+	if err := u.t.move(schemas.TaskAsk, schemas.ByHolder); err != nil {
 		return err
 	}
 	u.t.clarified++
@@ -140,7 +140,7 @@ func (u *taskTx) ask(questions []string, by schemas.EntityID) error {
 
 // understood takes an intent over and lets R2 plan.
 func (u *taskTx) understood(p schemas.Perception, by schemas.EntityID) error {
-	if err := u.t.move(schemas.TaskUnderstand); err != nil {
+	if err := u.t.move(schemas.TaskUnderstand, schemas.ByHolder); err != nil {
 		return err
 	}
 	u.t.accepted = u.g.Tx().Micros()
@@ -155,7 +155,7 @@ func (u *taskTx) understood(p schemas.Perception, by schemas.EntityID) error {
 
 // answered takes what the user said to R1's questions; "" = go on without.
 func (u *taskTx) answered(by schemas.EntityID, answers string) error {
-	if err := u.t.move(schemas.TaskAnswer); err != nil {
+	if err := u.t.move(schemas.TaskAnswer, schemas.BySubmitter); err != nil {
 		return err
 	}
 	last := &u.t.asked[len(u.t.asked)-1]

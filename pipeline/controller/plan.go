@@ -165,7 +165,7 @@ func (u *taskTx) planned(s seat) error {
 	if err != nil {
 		return err
 	}
-	if err := u.t.move(schemas.TaskDispatch); err != nil {
+	if err := u.t.move(schemas.TaskDispatch, schemas.ByNode); err != nil {
 		return err
 	}
 	u.t.round++

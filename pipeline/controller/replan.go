@@ -65,7 +65,7 @@ func (u *taskTx) replan(all []round, gathered pipeline.Gathered, verdicts []sche
 	if d.Directive == schemas.Abandon {
 		return u.abandon(d, gathered.Counted, all)
 	}
-	if err := u.t.move(schemas.TaskReplan); err != nil {
+	if err := u.t.move(schemas.TaskReplan, schemas.ByNode); err != nil {
 		return err
 	}
 	return u.askPlan()
@@ -158,7 +158,7 @@ func (u *taskTx) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome,
 		return err
 	}
 	f.NextMoves = append(f.NextMoves, again...)
-	return u.finish(schemas.TaskGiveUp, f, schemas.GradientSolver, "")
+	return u.finish(schemas.TaskGiveUp, schemas.ByNode, f, schemas.GradientSolver, "")
 }
 
 func plans(all []round) (list []schemas.Plan) {
@@ -179,7 +179,7 @@ func (u *taskTx) clear() error {
 			if s.state.Final() {
 				continue
 			}
-			if err := s.move(schemas.SubTaskSupersede); err != nil {
+			if err := s.move(schemas.SubTaskSupersede, schemas.ByNode); err != nil {
 				return err
 			}
 			if err := s.save(u.g); err != nil {
@@ -206,5 +206,5 @@ func (u *taskTx) cancelled(by schemas.EntityID) error {
 		Output: json.RawMessage("null"),
 		Rounds: u.t.round, Tried: []string{}, NextMoves: []string{"submit it again"},
 		FinishedAt: stamp(u.g.Tx().Micros())}
-	return u.finish(schemas.TaskCancel, f, user, by)
+	return u.finish(schemas.TaskCancel, schemas.BySubmitter, f, user, by)
 }

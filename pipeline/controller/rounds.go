@@ -143,8 +143,8 @@ func (s *subtask) record(t *task) schemas.SubTask {
 }
 
 // move changes the state of a subtask along the table.
-func (s *subtask) move(on schemas.Trigger) error {
-	to, _, ok := schemas.NextSubTask(s.state, on)
+func (s *subtask) move(on schemas.Trigger, as schemas.By) error {
+	to, ok := schemas.NextSubTask(s.state, on, as)
 	if !ok {
 		return schemas.Conflictf("subtask %s is %s; %s does not apply to it", s.id, s.state,
 			on).Try("%s with the task_id shows it", schemas.Tool("task_status"))

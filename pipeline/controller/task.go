@@ -155,9 +155,9 @@ func visible(g access.Grant, id string) (*task, error) {
 	return findTask(g, id, scope.Groups)
 }
 
-// move changes the state along the table (INV-TASK-EDGE).
-func (t *task) move(on schemas.Trigger) error {
-	to, _, ok := schemas.NextTask(t.state, on)
+// move changes the state along the table (INV-TASK-EDGE), which says as whom that may be.
+func (t *task) move(on schemas.Trigger, as schemas.By) error {
+	to, ok := schemas.NextTask(t.state, on, as)
 	if !ok {
 		return schemas.Conflictf("this task is %s; %s does not apply to it", t.state,
 			on).Try("%s with its task_id shows it", schemas.Tool("task_status"))
