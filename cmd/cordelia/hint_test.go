@@ -54,6 +54,44 @@ func TestHintsKeepTheHome(t *testing.T) {
 		a.Hint(schemas.Hintf("%s; or cordelia setup", schemas.Do("agent_list", "agent", "scout"))))
 }
 
+// A hint that says to make a call again names the command that was typed, whichever of those of
+// its operation that is.
+func TestHintsNameTheTypedCommand(t *testing.T) {
+	a := &cli.App{}
+	commands := map[string][]string{}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+		a.Typed = cmd
+		op := a.Operation()
+		if op == "" {
+			return
+		}
+		commands[op] = append(commands[op], cmd.CommandPath())
+		require.Equal(t, "run "+cmd.CommandPath()+" again", a.Hint(schemas.Hintf("%s again", schemas.Do(op))))
+	}
+	walk(rootCommand(a, nil))
+	several := 0
+	for op, of := range commands {
+		a.Typed = nil
+		require.NotNil(t, ops.Find(op))
+		if len(of) > 1 {
+			several++
+		}
+	}
+	require.GreaterOrEqual(t, several, 8, "operations with several commands")
+
+	list, _, err := rootCommand(a, nil).Find([]string{"task", "list"})
+	require.NoError(t, err)
+	a.Typed = list
+	require.Equal(t, "cordelia task show with it", a.Hint(schemas.Hintf("%s with it", schemas.Tool("task_status"))),
+		"another call of the same operation")
+	require.Equal(t, "run cordelia task show 7", a.Hint(schemas.Hintf("%s", schemas.Do("task_status", "work_id", "7"))),
+		"what the typed command does not take")
+}
+
 // Every operation of the catalogue has a command, so that none is named as a tool.
 func TestEveryOperationIsACommand(t *testing.T) {
 	a := &cli.App{}

@@ -78,8 +78,8 @@ task, run: 6 abandoned, 7 cancelled, 130 interrupted; run, worker: 8 stopped bef
 its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.Begun = true
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.Begun, a.Typed = true, cmd
 			level := slog.LevelWarn
 			if a.Verbose {
 				level = slog.LevelDebug

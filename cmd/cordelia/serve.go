@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -98,8 +97,8 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	if err := config.Outward(n.Node); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.ErrOut, "cordelia: serving MCP on %[1]s/mcp, webhooks on %[1]s/hooks/SOURCE, the console on "+
-		"%[1]s%[2]s (cordelia console opens it)\n", base(listener, f), console.Root)
+	a.Note("serving MCP on %[1]s/mcp, webhooks on %[1]s/hooks/SOURCE, the console on %[1]s%[2]s "+
+		"(cordelia console opens it)", base(listener, f), console.Root)
 	return serveNode(ctx, n, f, sets, secure(mcp.Listen(listener, f.connections)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"cordelia/node"
@@ -56,8 +57,9 @@ type App struct {
 
 	// descriptor the passphrase comes from; -1 = ask at the terminal
 	PassphraseFD   int
-	PassphraseFile *os.File    // of PassphraseFD
-	Begun          bool        // the command line was understood
+	PassphraseFile *os.File // of PassphraseFD
+	Begun          bool     // the command line was understood
+	Typed          *cobra.Command
 	As             string      // whom the command acts as, "" for the person
 	opCommands     []opCommand // the commands that call operations
 	given          []*pflag.Flag

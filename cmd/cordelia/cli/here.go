@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"cordelia/node"
 )
 
 // nextCommand is the beginning of a command of ours among words that say what to run.
@@ -14,13 +16,14 @@ var nextCommand = regexp.MustCompile(`(^|[\s(:])cordelia ([a-z])`)
 // next is about the same.
 func (a *App) Given(flags ...*pflag.Flag) { a.given = append(a.given, flags...) }
 
-// Here gives the commands in words of the program the flags that say which home this run is
-// about, as far as they were given. What others wrote must not be among the words.
-func (a *App) Here(words string) string { return withFlags(words, a.givenFlags()) }
+// Here gives the commands in words of the program what says which home and which database this
+// run is about, as far as it was given. What others wrote must not be among the words.
+func (a *App) Here(words string) string { return here(words, a.givenDatabase(), a.givenFlags()) }
 
 // hereFormat is Here of a format.
 func (a *App) hereFormat(format string) string {
-	return withFlags(format, strings.ReplaceAll(a.givenFlags(), "%", "%%"))
+	verbatim := strings.NewReplacer("%", "%%").Replace
+	return here(format, verbatim(a.givenDatabase()), verbatim(a.givenFlags()))
 }
 
 func (a *App) givenFlags() (flags string) {
@@ -32,11 +35,23 @@ func (a *App) givenFlags() (flags string) {
 	return flags
 }
 
-func withFlags(words, flags string) string {
-	if flags == "" {
+// givenDatabase is the address from the command line as part of the environment, where every
+// command reads it; only those that serve have the flag. An address with a password is refused,
+// and stays out.
+func (a *App) givenDatabase() string {
+	if a.DB == "" || node.HasPassword(a.DB) {
+		return ""
+	}
+	return DatabaseVariable + "=" + Quoted(a.DB) + " "
+}
+
+// here puts before and after the name of our program what its commands are to begin with.
+func here(words, before, after string) string {
+	if before+after == "" {
 		return words
 	}
 	return nextCommand.ReplaceAllStringFunc(words, func(begin string) string {
-		return begin[:len(begin)-2] + flags + begin[len(begin)-2:]
+		at, end := strings.Index(begin, "cordelia"), len(begin)-len(" x")
+		return begin[:at] + before + begin[at:end] + after + begin[end:]
 	})
 }

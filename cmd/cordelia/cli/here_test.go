@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -22,4 +23,22 @@ func TestNextCommandsKeepTheHome(t *testing.T) {
 		"cordelia --home '100% mine' setup", a.Hint(look))
 	require.Equal(t, "put back what cordelia's backup holds", a.Here("put back what cordelia's backup holds"))
 	require.Equal(t, "run it: cordelia --home '100%% mine' mcp --as %s", a.hereFormat("run it: cordelia mcp --as %s"))
+}
+
+// A command that was given a database names the next one with it, in the environment, where every
+// command reads it; never with a password.
+func TestNextCommandsKeepTheDatabase(t *testing.T) {
+	a := &App{DB: "postgres://app@db.example/cordelia?sslmode=verify-full&a=50%25"}
+	set := "CORDELIA_DB='postgres://app@db.example/cordelia?sslmode=verify-full&a=50%25' "
+	require.Equal(t, "run: "+set+"cordelia setup; or "+set+"cordelia agent list",
+		a.Hint(schemas.Hintf("run: cordelia setup; or cordelia agent list")))
+	require.Equal(t, "("+strings.ReplaceAll(set, "%", "%%")+"cordelia console opens it)",
+		a.hereFormat("(cordelia console opens it)"))
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringVar(&a.Home, "home", "/default", "")
+	a.Given(f.Lookup("home"))
+	require.NoError(t, f.Parse([]string{"--home", "/srv/x"}))
+	require.Equal(t, set+"cordelia --home /srv/x setup", a.Here("cordelia setup"))
+	a.DB = "postgres://app:secret@db.example/cordelia"
+	require.Equal(t, "cordelia --home /srv/x setup", a.Here("cordelia setup"))
 }

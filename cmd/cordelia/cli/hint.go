@@ -36,12 +36,31 @@ func (a *App) inCommands(h schemas.Hint, as string) string {
 		for _, arg := range c.Args {
 			given[arg.Name] = arg.Raw()
 		}
-		command := a.command(c.Tool, given, c.Bare)
-		if c.Do {
-			command = "run " + command
+		if !c.Do {
+			return a.Here(a.command(c.Tool, given, c.Bare))
 		}
-		return a.Here(command)
+		if s := a.typed(); s != nil && s.Op == c.Tool && s.takesAll(given) {
+			return a.Here("run " + s.words(given)) // once more, by the same name
+		}
+		return a.Here("run " + a.command(c.Tool, given, c.Bare))
 	})
+}
+
+// typed is the command of this run, nil if it calls no operation of its own.
+func (a *App) typed() *opCommand {
+	at := slices.IndexFunc(a.opCommands, func(s opCommand) bool { return s.cmd == a.Typed })
+	if a.Typed == nil || at < 0 {
+		return nil
+	}
+	return &a.opCommands[at]
+}
+
+// Operation is the operation that the command of this run calls, "" for none of its own.
+func (a *App) Operation() string {
+	if s := a.typed(); s != nil {
+		return s.Op
+	}
+	return ""
 }
 
 // command words a call of an operation for a terminal: by the first of its commands

@@ -38,7 +38,7 @@ func (x *examination) record(v events.Verified, err error) {
 			"verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
 		x.report(check, Fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
-			lastDeep(node.Home(x.home)))
+			x.app.Here(lastDeep(node.Home(x.home))))
 	}
 }
 

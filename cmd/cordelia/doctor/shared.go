@@ -25,6 +25,6 @@ func (x *examination) shared(ctx context.Context) bool {
 	}
 	x.report("database", Fine, "", "in PostgreSQL, which answers in %s", time.Since(begun).Round(time.Microsecond))
 	x.report("schema", Fine, "", "version %d", node.SchemaVersion())
-	x.report("audit record", Skipped, "", "in PostgreSQL: cordelia audit verify")
+	x.report("audit record", Skipped, "", "%s", x.app.Here("in PostgreSQL: cordelia audit verify"))
 	return true
 }

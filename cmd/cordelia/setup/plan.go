@@ -76,7 +76,7 @@ func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error
 	p.changes = append(p.changes, Change{p.manifestFile.action(p.manifest), p.manifestFile.Path,
 		"what uninstall needs to go back"})
 	if dir := filepath.Dir(p.binary.target); !OnPath(dir) {
-		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add "+
+		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type its commands, add "+
 			"to your shell's profile:\n  export PATH="+cli.Quoted(dir)+":\"$PATH\"")
 	}
 	return p, nil

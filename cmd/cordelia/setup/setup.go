@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -184,7 +185,7 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 		fmt.Fprintln(a.Out, "\nEverything was set up already; nothing changed.")
 	}
 	for _, n := range p.notes {
-		fmt.Fprintf(a.Out, "\n%s\n", n)
+		fmt.Fprintf(a.Out, "\n%s\n", a.Here(n))
 	}
 	if p.flags.dryRun {
 		fmt.Fprintln(a.Out, "\nTo do it, run the same without --dry-run.")
@@ -205,7 +206,8 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 			fmt.Fprintln(a.Out, `  gemini -i "Register a worker agent named scout with cordelia, then list your agents"`)
 		}
 	}
-	fmt.Fprintf(a.Out, "  %s agent list\n  %s doctor\n", command, command)
+	try := a.Here("  cordelia agent list\n  cordelia doctor\n")
+	fmt.Fprint(a.Out, strings.ReplaceAll(try, "  cordelia ", "  "+command+" "))
 	return nil
 }
 
