@@ -151,7 +151,7 @@ func (i Record) checkTimes(check *checker) {
 		{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false},
 		{"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false},
 	} {
-		if (t.value != "" || t.required) && dateOf(t.value).IsZero() {
+		if (t.value != "" || t.required) && schemas.DateOf(t.value).IsZero() {
 			check.add("/item/"+t.field, "must be a time")
 		}
 	}
@@ -170,7 +170,7 @@ func (i Record) checkVersions(check *checker) {
 		if len(found) == 0 {
 			checkHash(check, path+"/content_hash", i.Type, c.data, v.Hash)
 		}
-		if v.Confidence < 0 || v.Confidence > 1 || dateOf(v.At).IsZero() {
+		if v.Confidence < 0 || v.Confidence > 1 || schemas.DateOf(v.At).IsZero() {
 			check.add(path, "has no confidence or time")
 		}
 	}

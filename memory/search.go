@@ -135,7 +135,7 @@ func NewQuery(s Search) (*Query, error) {
 		check.add("/tags", "has more than %d elements", maxList)
 	}
 	for path, t := range map[string]string{"/since": s.Since, "/until": s.Until, "/as_of": s.AsOf} {
-		if t != "" && dateOf(t).IsZero() {
+		if t != "" && schemas.DateOf(t).IsZero() {
 			check.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
 		}
 	}

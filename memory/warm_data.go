@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
 	"cordelia/memory/canonical"
 	"cordelia/schemas"
@@ -185,7 +184,7 @@ func (c *checker) field(path, kind string, v any) {
 			c.add(path, "must be true or false")
 		}
 	case "date":
-		if s, ok := v.(string); !ok || dateOf(s).IsZero() {
+		if s, ok := v.(string); !ok || schemas.DateOf(s).IsZero() {
 			c.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
 		}
 	case "prediction":
@@ -269,19 +268,9 @@ func (d *Draft) Foretold() (c schemas.Check, due int64, ok bool) {
 	return c, micros(day), len(wrong) == 0
 }
 
-// dateOf reads a date or a time; the zero time for anything else.
-func dateOf(s string) time.Time {
-	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1 && t.Year() <= 9999 {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
-}
-
 // micros is the stored form of an optional time, 0 for none.
 func micros(s string) int64 {
-	if t := dateOf(s); !t.IsZero() {
+	if t := schemas.DateOf(s); !t.IsZero() {
 		return t.UnixMicro()
 	}
 	return 0

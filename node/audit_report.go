@@ -82,9 +82,9 @@ func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
 		if text == "" {
 			return 0
 		}
-		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			wrong = wrong.With(schemas.Violation{Path: at, Msg: "must be a time like 2026-01-31T12:00:00Z"})
+		t := schemas.DateOf(text)
+		if t.IsZero() {
+			wrong = wrong.With(schemas.Violation{Path: at, Msg: "must be " + schemas.DateForms})
 		}
 		return t.UnixMicro()
 	}

@@ -1,5 +1,7 @@
 package cli
 
+import "cordelia/schemas"
+
 // flagHelp says what an argument is for where its operation does not: a person who
 // reads --help pays nothing for the words, a model would with every call.
 func flagHelp(op, arg string) string {
@@ -75,7 +77,7 @@ func memoryHelp() map[string]string {
 		"memory_search group":            "only what is in this group",
 		"memory_search tags":             "only what carries this tag",
 		"memory_search type":             "only items of this type",
-		"memory_search since":            "not older than this time: 2026-01-31 or 2026-01-31T12:00:00Z",
+		"memory_search since":            "not older than this: " + schemas.DateForms,
 		"memory_search until":            "not newer than this time",
 		"memory_search detail":           "lines, or whole items",
 		"memory_read_warm version":       "an earlier version of it, by its number",
@@ -87,7 +89,7 @@ func memoryHelp() map[string]string {
 		"memory_write_warm visibility":   "who may read it; without it yours alone, or the group's",
 		"memory_write_warm key":          "with --subject: which property this states, as port",
 		"memory_write_warm supersedes":   "the id of the item that this replaces, of another's once that is decided",
-		"memory_write_warm valid_from":   "true from this time on: 2026-01-31 or 2026-01-31T12:00:00Z",
+		"memory_write_warm valid_from":   "true from then on: " + schemas.DateForms,
 		"memory_write_warm valid_to":     "true until this time",
 		"memory_write_warm validated":    "you have checked it, so it shows however low its confidence",
 		"memory_write_warm ttl_seconds":  "forget it after so many seconds",

@@ -15,7 +15,7 @@ const FollowEvery = time.Second
 // SinceFlag adds --since to a command.
 func SinceFlag(cmd *cobra.Command, since *string, otherwise string) {
 	cmd.Flags().StringVar(since, "since", otherwise,
-		"only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
+		"only entries from then on: a duration as 24h, "+schemas.DateForms)
 }
 
 // ParseSince reads a moment, in µs UTC; "" is the beginning.
@@ -26,12 +26,9 @@ func ParseSince(text string) (int64, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return time.Now().Add(-d).UnixMicro(), nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t.UnixMicro(), nil
-		}
+	if t := schemas.DateOf(text); !t.IsZero() {
+		return t.UnixMicro(), nil
 	}
-	return 0, schemas.Invalidf("%q is no time",
-		text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try(
-		"correct --since")
+	return 0, schemas.Invalidf("%q is no time", text).Expecting("a duration as 24h, %s", schemas.DateForms).
+		Try("correct it and run the same again")
 }
