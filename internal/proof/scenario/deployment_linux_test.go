@@ -210,15 +210,15 @@ func (d *deployment) client(from string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// get gives the status of a page of the proxy.
-func (d *deployment) get(by *http.Client, url string) int {
+// get gives the status of a page of the proxy, and whether the console gave it.
+func (d *deployment) get(by *http.Client, url string) (status int, page bool) {
 	d.Helper()
 	req, err := http.NewRequestWithContext(d.Context(), http.MethodGet, url, nil)
 	require.NoError(d, err)
 	resp, err := by.Do(req)
 	require.NoError(d, err)
 	require.NoError(d, resp.Body.Close())
-	return resp.StatusCode
+	return resp.StatusCode, resp.Header.Get("Content-Security-Policy") != ""
 }
 
 // What deploy/ holds works: the roles, the jobs, two nodes behind a proxy, of which one is stopped,
@@ -243,15 +243,22 @@ func TestDeployment(t *testing.T) {
 		require.Less(t, n, 250, "all clients are sent to one node")
 		from := fmt.Sprintf("127.0.0.%d", n)
 		by := d.client(from)
-		require.Equal(t, http.StatusOK, d.get(by, url+"/health"))
+		status, _ := d.get(by, url+"/health")
+		require.Equal(t, http.StatusOK, status)
 		i := 0
 		if d.servedBy(said, from) == d.address("node-2") {
 			i = 1
 		}
 		m.clients[i] = by
 	}
-	require.Equal(t, http.StatusUnauthorized, d.get(m.clients[0], url+"/mcp"))
-	require.Equal(t, http.StatusNotFound, d.get(m.clients[0], url+"/console/"), "the console is not for the world")
+	for path, want := range map[string]int{"/mcp": http.StatusUnauthorized, "/console/": http.StatusNotFound,
+		// The proxy and the node must read a path alike: in one of these the console is left again.
+		"/console/tasks/..%2f..%2fmcp": http.StatusUnauthorized, "/console/tasks/..%2f..%2fhealth": http.StatusOK,
+		"/console/tasks/..%2f..%2fhooks/replay": http.StatusUnauthorized} {
+		status, page := d.get(m.clients[0], url+path)
+		require.False(t, page, "%s: the console is not for the world", path)
+		require.Equal(t, want, status, path)
+	}
 
 	lead := m.lead(0)
 	told(t, lead, "memory_group", map[string]any{"action": "create", "group": "harbour"})
