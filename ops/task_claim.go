@@ -28,9 +28,9 @@ type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
 	WorkID       string          `json:"work_id,omitempty" ref:"work" jsonschema:"only this item"`
 	TaskID       string          `json:"task_id,omitempty" ref:"task" jsonschema:"only of this task"`
-	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only work of this group"`
-	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only work of this swarm"`
-	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600"`
+	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only of this group"`
+	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only of this swarm"`
+	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600, else 120"`
 	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"0 to 50, as a task 3600"`
 }
 

@@ -16,12 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/agents"
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/ops"
 	"cordelia/pipeline"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
@@ -197,25 +199,37 @@ func TestExitCodesInDocs(t *testing.T) {
 	generated(t, "operations.md", "exits", b.String())
 }
 
-// The limits in docs are those of the code.
+// The limits in docs and in what models read are those of the code. White space does not count, so
+// that lines may be wrapped; every one that is missing is named.
 func TestLimitsInDocs(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
-	require.NoError(t, err)
-	for _, want := range []string{
-		fmt.Sprintf("| items in one read · hits of one search | %d · ", memory.MaxReadItems),
-		fmt.Sprintf("| one item of work: intent, brief, result | 8, 64 and %d KiB |", work.MaxResult>>10),
-		fmt.Sprintf("| items of one submission | %d |", work.MaxItems),
-		fmt.Sprintf("| a lease | %d hour at most; %d minutes unless", work.MaxLease/time.Hour,
-			work.DefaultLease/time.Minute),
-		fmt.Sprintf("| the newest %d; older ones are counted |", events.MaxUnread),
-		fmt.Sprintf("| living agents of a swarm | %d |", schemas.MaxSwarmAgents),
-		fmt.Sprintf("| %d, of %d memories or %d KiB each;", review.MaxOpen, review.MaxMemories, review.MaxBytes>>10),
-	} {
-		require.Contains(t, string(raw), want)
+	holds := func(where string, raw []byte, wants ...string) {
+		text := strings.Join(strings.Fields(string(raw)), " ")
+		for _, want := range wants {
+			assert.Contains(t, text, strings.Join(strings.Fields(want), " "), where)
+		}
 	}
-	tasks, err := os.ReadFile(filepath.Join("..", "..", "docs", "tasks.md"))
+	for page, wants := range map[string][]string{
+		"operations.md": {
+			fmt.Sprintf("| items in one read · hits of one search | %d · ", memory.MaxReadItems),
+			fmt.Sprintf("| one item of work: intent, brief, result | 8, 64 and %d KiB |", work.MaxResult>>10),
+			fmt.Sprintf("| items of one submission | %d |", work.MaxItems),
+			fmt.Sprintf("| a lease | %d hour at most; %d minutes unless", work.MaxLease/time.Hour,
+				work.DefaultLease/time.Minute),
+			fmt.Sprintf("| the newest %d; older ones are counted |", events.MaxUnread),
+			fmt.Sprintf("| living agents of a swarm | %d |", schemas.MaxSwarmAgents),
+			fmt.Sprintf("| %d, of %d memories or %d KiB each;", review.MaxOpen, review.MaxMemories,
+				review.MaxBytes>>10),
+		},
+		"tasks.md": {fmt.Sprintf("A claim lasts %d minutes unless", work.DefaultLease/time.Minute)},
+	} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		require.NoError(t, err)
+		holds(page, raw, wants...)
+	}
+	claim, err := ops.Find("task_claim").InputSchema()
 	require.NoError(t, err)
-	require.Contains(t, string(tasks), fmt.Sprintf("A claim lasts\n%d minutes unless", work.DefaultLease/time.Minute))
+	holds("task_claim", claim, fmt.Sprintf("%d to %d, else %d", work.MinLease/time.Second, work.MaxLease/time.Second,
+		work.DefaultLease/time.Second))
 }
 
 // The page about searches names every reason that a hit may give, and files that there are.

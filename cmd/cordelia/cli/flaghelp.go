@@ -109,6 +109,8 @@ func memoryHelp() map[string]string {
 func taskHelp() map[string]string {
 	return map[string]string{
 		"task_claim role":            "only work of this role",
+		"task_claim group":           "only work of this group",
+		"task_claim swarm":           "only work of this swarm",
 		"task_claim wait_seconds":    "wait so long for work, up to 50",
 		"task_report fence":          "the number that came with the lease",
 		"task_report evidence":       `what shows it: [{"tool", "input", "exit", "head", "tail"}]`,
