@@ -108,6 +108,26 @@ func TestAModelThatAgreesIsHeard(t *testing.T) {
 	require.Less(t, place(1), 40, "before what words found last")
 }
 
+// What is current stands first with the score of what it replaces there: the scores of all others
+// are still parts of the best, and a model that knows nothing does not order them.
+func TestFuseKeepsTheOrderBehindWhatIsCurrent(t *testing.T) {
+	old, is := &Doc{N: 1, ID: "old", Subject: "gw", score: 1, tf: []float64{1, 0}, Created: 1},
+		&Doc{N: 2, ID: "is", Subject: "gw", score: 2 * neverSurfaces, tf: []float64{0, 0}, Created: 2}
+	docs, meaning := []*Doc{old}, []Meant{}
+	for i := range 20 {
+		d := &Doc{N: int64(3 + i), ID: schemas.ItemID(fmt.Sprintf("%02d", i)), score: 0.8 - float64(i)/30,
+			tf: []float64{1, 0}}
+		docs = append(docs, d)
+		meaning = append(meaning, Meant{Doc: d, weight: 1, Near: float64(i) / 20})
+	}
+	q, _ := ranking(rand.New(rand.NewPCG(1, 1)), 1, 0.9)
+	words := currentFirst(append(docs, is))
+	require.Equal(t, is, words[0])
+	got := fused(q, words, Nearest(meaning))
+	require.Equal(t, is, got[0])
+	require.Equal(t, words[1:6], got[1:6])
+}
+
 // What stands beside an item counts half as much as the item, where it was found; an item without
 // any keeps what it has.
 func TestSmooth(t *testing.T) {

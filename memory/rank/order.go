@@ -79,16 +79,18 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 
 // currentFirst puts, of items of one place that tell different things under the same subject
 // and key, the newest where the best of them stands. What is doubted does not go ahead of
-// what is not, nor an agent's words ahead of a person's.
+// what is not, nor an agent's words ahead of a person's. The score stays with the place: what is
+// current counts as much as the best of its subject, and what follows loses nothing by it.
 func currentFirst(docs []*Doc) []*Doc {
 	for _, places := range bySubject(docs) {
-		same := make([]*Doc, len(places))
+		same, scores := make([]*Doc, len(places)), make([]float64, len(places))
 		for i, n := range places {
-			same[i] = docs[n]
+			same[i], scores[i] = docs[n], docs[n].score
 		}
 		slices.SortStableFunc(same, currentBefore)
 		for i, n := range places {
 			docs[n] = same[i]
+			docs[n].score = scores[i]
 		}
 	}
 	return docs
