@@ -30,16 +30,18 @@ const (
 			ELSE status_at END AS moved
 				FROM entities WHERE id = ?3) AS moves WHERE moved <= ?4))`
 
-	// selectVisible lists the entities that one can name: itself, its ancestors and
-	// descendants, and the members of its groups; with the parent of each, if it can name that,
-	// too.
-	selectVisible = `WITH RECURSIVE
+	// sight is whom one can name: oneself, one's ancestors and descendants, and the members of
+	// one's groups.
+	sight = `WITH RECURSIVE
 		down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
 		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id
 		WHERE e.parent_id IS NOT NULL),
 		met(id) AS (SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id
 			WHERE mine.entity_id = ?1)
-		SELECT e.id, e.name, e.status,
+		`
+	// selectVisible lists those of them that a reference may mean, with the parent of each, if one
+	// can name that, too.
+	selectVisible = sight + `SELECT e.id, e.name, e.status,
 			CASE WHEN e.id = ?1 THEN 0 WHEN e.parent_id = ?1 THEN 1 WHEN e.id IN (SELECT id FROM down) THEN 2
 				WHEN e.id IN (SELECT id FROM up) THEN 3 ELSE 4 END AS nearness,
 			coalesce(p.id, ''), coalesce(p.name, '')
@@ -48,6 +50,9 @@ const (
 		WHERE (e.id = ?2 OR e.name = ?2 OR (length(?2) >= 8 AND substr(e.id, 1, length(?2)) = ?2))
 		  AND (e.id IN (SELECT id FROM down) OR e.id IN (SELECT id FROM up) OR e.id IN (SELECT id FROM met))
 		ORDER BY nearness, e.id LIMIT 32`
+	selectKnown = sight + `SELECT e.id, e.name, e.display_name FROM entities e
+		WHERE e.id IN (SELECT id FROM down UNION SELECT id FROM up UNION SELECT id FROM met)
+		ORDER BY e.created_at DESC, e.id`
 
 	inGroupColumns  = `g.id, g.kind, g.owner_id, g.emcon, g.archived_at, coalesce(m.role, ''), o.root_id`
 	selectGroupRole = `SELECT ` + inGroupColumns + ` FROM groups g JOIN entities o ON o.id = g.owner_id

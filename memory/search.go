@@ -115,10 +115,11 @@ type Query struct {
 	since, until, asOf int64
 	fingerprint        string
 	page               page
-	ofSwarm            bool   // Here is where the searcher works in its swarm
-	lessons            bool   // only those of tasks
-	dim                int    // of the vectors to compare with
-	meaning            *meant // nil: by words alone
+	named              []nameOf // entities whose name stands in the text
+	ofSwarm            bool     // Here is where the searcher works in its swarm
+	lessons            bool     // only those of tasks
+	dim                int      // of the vectors to compare with
+	meaning            *meant   // nil: by words alone
 }
 
 // NewQuery checks s and does what needs no lock.
@@ -195,6 +196,9 @@ func Find(g access.Grant, q *Query) (Found, error) {
 			return Found{}, err
 		}
 		q.ofSwarm = place == q.Here
+	}
+	if q.named, err = namedIn(g, q.Text); err != nil {
+		return Found{}, err
 	}
 	return find(g.Tx(), see, q, author)
 }

@@ -65,13 +65,19 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 	if len(probes) == 0 {
 		return nil, nil
 	}
-	texts := make([]string, len(probes))
-	for i, pr := range probes {
-		texts[i] = p.matching(pr.entry)
-	}
 	most := maxPostings
 	if len(p.terms) == 0 {
 		most = matched
+	}
+	postings, err := p.postings(tx, probes, most)
+	return rank.Heaviest(postings, matched), err
+}
+
+// postings lists the newest items that have each entry.
+func (p *plan) postings(tx querier, probes []probe, most int) ([]rank.Postings, error) {
+	texts := make([]string, len(probes))
+	for i, pr := range probes {
+		texts[i] = p.matching(pr.entry)
 	}
 	type found struct {
 		at int
@@ -90,7 +96,7 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 		}
 		postings[i] = rank.Postings{Items: ns, Weight: probes[f.at].weight, Letters: probes[f.at].letters}
 	}
-	return rank.Heaviest(postings, matched), nil
+	return postings, nil
 }
 
 // numbers reads a list as group_concat writes it, newest first.
@@ -166,7 +172,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 	if live, err = p.successors(tx, live, replaced); err != nil {
 		return nil, found, err
 	}
-	for _, add := range []func(querier, []*doc) ([]*doc, error){p.usedAlike, p.ofDates, p.ofSubjects} {
+	for _, add := range []func(querier, []*doc) ([]*doc, error){p.usedAlike, p.ofDates, p.ofAuthors, p.ofSubjects} {
 		if live, err = add(tx, live); err != nil {
 			break
 		}

@@ -298,7 +298,7 @@ func TestOwnSetsWithTheEncoder(t *testing.T) {
 }
 
 // Ways are all of them.
-func Ways() []Way { return []Way{ByUse, ByDate, BySubject, ByMeaning} }
+func Ways() []Way { return []Way{ByUse, ByDate, ByAuthor, BySubject, ByMeaning} }
 
 // String names one way.
 func (w Way) String() string {
@@ -307,6 +307,8 @@ func (w Way) String() string {
 		return "use"
 	case ByDate:
 		return "date"
+	case ByAuthor:
+		return "author"
 	case BySubject:
 		return "subject"
 	case ByMeaning:

@@ -40,6 +40,7 @@ type Doc struct {
 	tf         []float64 // of the query's terms
 	soft       []float64 // how much other words stand for those it lacks; nil = none do
 	named      bool      // the query names who said it
+	by         *written  // the query names who wrote it
 	dated      bool      // the query names the day, week or month that it tells of
 	doubted    bool      // second-hand, stale, or of an author that proved inaccurate
 	inaccurate bool      // of an author that proved inaccurate
@@ -88,10 +89,10 @@ func (d *Doc) Because(reason string) {
 	}
 }
 
-// IsNeighbour reports whether d has no word and no date of the query, and is there for what
-// stands beside it.
+// IsNeighbour reports whether d has no word and no date of the query, was not found by its author,
+// and is there for what stands beside it.
 func (d *Doc) IsNeighbour() bool {
-	return !d.dated && slices.Contains(d.reasons, nextToMatch) &&
+	return !d.dated && (d.by == nil || !d.Candidate) && slices.Contains(d.reasons, nextToMatch) &&
 		!slices.ContainsFunc(d.tf, func(n float64) bool { return n > 0 })
 }
 

@@ -51,7 +51,7 @@ func (q *Query) WeightOf(m *Model, words []*Doc) float64 {
 // strength is the score of d beside that of a text of the usual length that holds each word of the
 // query once. The folder of the searcher says nothing of what is asked, so it does not count.
 func (q *Query) strength(d *Doc) float64 {
-	all := q.spanWeight
+	all := q.spanWeight + q.byWeight
 	for _, t := range q.order {
 		all += t.weight
 	}

@@ -262,9 +262,14 @@ func (q *Query) adjust(d *Doc, wanted text.Dates, asked text.Shapes) {
 		d.score *= 1 + byDate*share
 		d.Because("of the date named")
 	}
+	if d.by != nil {
+		d.score = q.worthOf(d.by, d.score)
+		d.Because("by " + d.by.name)
+	}
 	if d.named {
-		d.score *= byAuthor
-		d.Because("said by who is named")
+		if d.score *= byAuthor; d.by == nil {
+			d.Because("said by who is named")
+		}
 	}
 	if asked&d.Shapes != 0 {
 		d.score *= byShape

@@ -29,6 +29,10 @@ func (s *speaker) sure() bool {
 func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 	authors := map[schemas.EntityID][]int{}
 	for id, both := range names {
+		if w := q.authors[id]; w != nil {
+			authors[id] = w.words
+			continue
+		}
 		for _, name := range both {
 			if authors[id] = q.naming(strings.Fields(text.JoinTerms(text.Words(name)))); authors[id] != nil {
 				break
@@ -37,6 +41,7 @@ func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 	}
 	speakers := q.speakers(docs)
 	for _, d := range docs {
+		d.by = q.authors[d.Author]
 		name := authors[d.Author]
 		if s := speakers[d.SaidBy]; s != nil {
 			if name = s.words; !s.sure() {

@@ -63,7 +63,10 @@ type Query struct {
 	alternatives []alternative        // what fetches candidates beside the words
 	spans        []text.Span          // the days, weeks and months it names
 	spanWeight   float64              // what lying in one of them is worth
-	model        *Model               // what meaning is known from, nil = nothing
+
+	authors  map[schemas.EntityID]*written // those whom it names
+	byWeight float64                       // the most that one of them is worth
+	model    *Model                        // what meaning is known from, nil = nothing
 }
 
 // term is one word of a query.
@@ -319,7 +322,11 @@ func (q *Query) Weak(docs []*Doc) bool {
 	for _, d := range docs {
 		held := 0.0
 		for i := range weights {
-			held += weights[i] * min(d.count(i), 1)
+			if d.by.names(i) {
+				held += weights[i]
+			} else {
+				held += weights[i] * min(d.count(i), 1)
+			}
 		}
 		if held >= weakShare*all || q.model.answers(d.near, held/all) {
 			return false

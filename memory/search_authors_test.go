@@ -1,0 +1,217 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/access/accesstest"
+	"cordelia/schemas"
+)
+
+// team is a node where ada and bob share a group, with forty notes of ada's in it.
+func team(t *testing.T) (n *warmNode, put func(schemas.EntityID, string) schemas.ItemID) {
+	n = newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	put = func(who schemas.EntityID, text string) schemas.ItemID {
+		n.clock.move(time.Minute)
+		w := inGroup(learning(text), "team-a")
+		w.ValidFrom = n.clock.Now().Format(time.RFC3339)
+		return n.write(who, w).ID
+	}
+	for i := range 40 {
+		put(ada, fmt.Sprintf("The report of day %d was noodles and soup.", i))
+	}
+	return n, put
+}
+
+// rights lets all see that rights moved, behind the node's back.
+func (n *warmNode) rights() {
+	n.t.Helper()
+	require.NoError(n.t, n.store.Write(context.Background(), access.BumpEpoch))
+}
+
+// Who is named in a question finds what they wrote, without any word of it.
+func TestAnAuthorFinds(t *testing.T) {
+	n, put := team(t)
+	first := put(bob, "The crane stood still until noon.")
+	talk := put(ada, "Ask bob before you touch the ledger; bob knows bob's way.")
+	second := put(bob, "Nine seconds of lag on the replica.")
+	put(ada, "The replica of the ledger was rebuilt.")
+	last := put(bob, "Paint in hall two is dry.")
+	for _, question := range []string{"what did bob report", "What was Bob's news?", "anything from @bob"} {
+		found := n.search(ada, question)
+		require.Equal(t, []schemas.ItemID{last, second, first}, idsOf(found)[:3], question)
+		require.Equal(t, "by bob", found.Hits[0].Why, question)
+		require.False(t, found.Weak, question)
+	}
+	found := n.search(ada, "bob")
+	require.Equal(t, []schemas.ItemID{last, second, first, talk}, idsOf(found)[:4],
+		"the newest first, then who mentions bob")
+	require.Equal(t, second, idsOf(n.search(ada, "what did bob say of the replica"))[0])
+	require.Equal(t, first, idsOf(n.search(ada, "what did bob tell us of the crane"))[0])
+	n.sql(`UPDATE entities SET display_name = 'Robert Glass' WHERE id = ?`, bob)
+	n.rights()
+	found = n.search(ada, "what did Robert Glass report")
+	require.Equal(t, last, found.Hits[0].ID)
+	require.Contains(t, found.Hits[0].Why, "by robert glass")
+	// A name is a word of its own, and the whole name.
+	for _, question := range []string{"what did Robert report", "bobs bob.go bob-two my_bob", "Glass Robert"} {
+		for _, h := range n.search(ada, question).Hits {
+			require.NotContains(t, h.Why, "by bob", question)
+			require.NotContains(t, h.Why, "by robert", question)
+		}
+	}
+	for name, s := range map[string]Search{
+		"type":  {Type: SessionItem},
+		"until": {Until: "2026-01-01"},
+		"tag":   {Tags: []string{"none"}},
+		"other": {Author: "ada"},
+		"left":  {Without: ByAuthor},
+	} {
+		s.Text = "what did bob report"
+		f, err := n.trySearch(ada, s)
+		require.NoError(t, err)
+		for _, h := range f.Hits {
+			require.NotEqual(t, bob, h.AuthorID, name)
+		}
+	}
+}
+
+// A name and a date are both heard.
+func TestAnAuthorAndADate(t *testing.T) {
+	n, put := team(t)
+	put(bob, "The crane stood still until noon.")
+	n.clock.move(48 * time.Hour)
+	want := put(bob, "Nine seconds of lag on the replica.")
+	put(ada, "Lunch was late.")
+	n.clock.move(48 * time.Hour)
+	put(bob, "Paint in hall two is dry.")
+	found := n.search(ada, "what did bob report two days ago")
+	require.Equal(t, want, found.Hits[0].ID)
+	require.Contains(t, found.Hits[0].Why, "of the date named · by bob")
+}
+
+// What the asker may not read is not found by who wrote it.
+func TestAnAuthorFindsNothingOutOfSight(t *testing.T) {
+	n, put := team(t)
+	open := put(bob, "The crane stood still until noon.")
+	n.clock.move(time.Minute)
+	hidden := n.write(bob, learning("Paint in hall two is dry.")).ID
+	found := idsOf(n.search(ada, "bob"))
+	require.Equal(t, open, found[0])
+	require.NotContains(t, found, hidden)
+	require.Equal(t, []schemas.ItemID{hidden, open}, idsOf(n.search(bob, "bob"))[:2])
+}
+
+// INV-NO-ORACLE: a question names nobody whom its asker may not name. A hidden agent's name and
+// that of no agent at all give the same answer for the same queries.
+func TestAHiddenNameIsNone_INV_NO_ORACLE(t *testing.T) {
+	ask := func(with bool) (queries []int, answers []Found) {
+		n := newWarmNode(t)
+		n.group("team-mine", eve, CulturePatch{})
+		for i := range 20 {
+			n.write(eve, inGroup(learning(fmt.Sprintf("report %d of eve's, zora was told", i)), "team-mine"))
+		}
+		n.group("team-a", ada, CulturePatch{}, bob)
+		if with {
+			zora := accesstest.Named("l2-zora")
+			n.agent(zora, lead, russell, "zora", "*")
+			n.rights()
+			for i := range 10 {
+				n.write(zora, learning(fmt.Sprintf("crane %d stood still", i)))
+			}
+		}
+		for _, text := range []string{"what did zora report", "zora", "zora and eve", "what did bob report", "yorick"} {
+			q, err := NewQuery(Search{Text: text})
+			require.NoError(t, err)
+			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+				if q.named, err = namedIn(g, q.Text); err != nil {
+					return err
+				}
+				for _, who := range q.named {
+					require.Equal(t, eve, who.id)
+				}
+				see, err := readable(g)
+				require.NoError(t, err)
+				see.now = 1_900_000_000_000_000
+				c := &counting{Tx: g.Tx()}
+				f, err := find(c, see, q, "")
+				require.NoError(t, err)
+				for i := range f.Hits {
+					f.Hits[i].ID = ""
+				}
+				for i := range f.Near {
+					f.Near[i].ID = ""
+				}
+				f.Cursor = ""
+				queries, answers = append(queries, c.n), append(answers, f)
+				return nil
+			}))
+		}
+		return queries, answers
+	}
+	absentN, absent := ask(false)
+	hiddenN, hidden := ask(true)
+	require.Equal(t, absentN, hiddenN)
+	require.Equal(t, absent, hidden)
+}
+
+// What a removed agent wrote is found by its name, also where the name was given anew.
+func TestARemovedAuthorFinds(t *testing.T) {
+	n, put := team(t)
+	was := put(bob, "The crane stood still until noon.")
+	n.sql(`UPDATE entities SET status = 'removed' WHERE id = ?`, bob)
+	n.rights()
+	require.Equal(t, was, idsOf(n.search(ada, "bob"))[0])
+	anew := accesstest.Named("l2-bob-again")
+	n.agent(anew, lead, russell, "bob", "*")
+	n.rights()
+	defer n.meet(ada, anew)()
+	require.NoError(t, n.enter(ada, "team-a", anew, access.RoleMember))
+	is := put(anew, "Paint in hall two is dry.")
+	require.Equal(t, []schemas.ItemID{is, was}, idsOf(n.search(ada, "bob"))[:2])
+}
+
+// The dated notes once more, without names in them: each was written by the agent of its name, and the
+// question names that agent and no date.
+func TestOwnSetsByAuthor(t *testing.T) {
+	n := newWarmNode(t)
+	ids, lines, beside := map[string]schemas.ItemID{}, ownSet(t, "dated"), besideThem()
+	group := func(text string, i int) Write {
+		n.clock.move(time.Minute)
+		w := inGroup(learning(text), "team-a")
+		w.Data = []byte(replaceAll(string(w.Data), `"type":`, fmt.Sprintf(`"source_session":"s %d","type":`, i)))
+		return w
+	}
+	n.group("team-a", ada, CulturePatch{})
+	for i, l := range lines {
+		author := accesstest.Named("l2-" + l[0])
+		n.agent(author, lead, russell, strings.ToLower(l[0]), "*")
+		n.rights()
+		part := n.meet(ada, author)
+		require.NoError(t, n.enter(ada, "team-a", author, access.RoleMember))
+		part()
+		ids[l[0]] = n.write(author, group(l[2], 2*i)).ID
+		n.write(ada, group(beside[i], 2*i+1))
+	}
+	share := func(without Way) (percent float64) {
+		for _, l := range lines {
+			f, err := n.trySearch(ada, Search{Text: "what did " + l[0] + " report", Without: without})
+			require.NoError(t, err)
+			if slices.Contains(idsOf(f), ids[l[0]]) {
+				percent += 100 / float64(len(lines))
+			}
+		}
+		return percent
+	}
+	all := share(0)
+	t.Logf("by author %d questions · R@10 %.1f · without author %.1f", len(lines), all, share(ByAuthor))
+	require.InDelta(t, 100, all, 1e-9)
+}
