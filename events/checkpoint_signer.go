@@ -21,6 +21,7 @@ import (
 // the database, one per folder.
 type CheckpointSigner struct {
 	Key    keys.Identity
+	Place  string   // of the record, as store.PlaceOf says it: each place has files of its own
 	Dir    string   // the node's own folder, made as needed
 	Copies []string // folders that get the same checkpoints, such as a mounted share
 	Sync   bool     // a checkpoint counts when it is on the disk
@@ -30,7 +31,13 @@ type CheckpointSigner struct {
 const CheckpointSuffix = ".checkpoints"
 
 // Name is how the file of checkpoints is called in every folder.
-func (n CheckpointSigner) Name() string { return string(n.Key.ID()) + CheckpointSuffix }
+func (n CheckpointSigner) Name() string {
+	name := string(n.Key.ID())
+	if n.Place != "" {
+		name += placeMark + n.Place
+	}
+	return name + CheckpointSuffix
+}
 
 // Newest is the last checkpoint in its own file, nil if there is none.
 func (n CheckpointSigner) Newest() (*Checkpoint, error) {

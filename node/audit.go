@@ -61,12 +61,12 @@ func (n *Node) VerifyAudit(ctx context.Context, person access.Principal) (v even
 	}
 	if n.Store.Path() == "" { // a server's
 		err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-			v, err = verifyAuditIn(g.Tx(), files, false)
+			v, err = verifyAuditIn(g.Tx(), s.Place, files, false)
 			return err
 		})
 		return v, err
 	}
-	return VerifyAuditFile(ctx, n.Home.Database(), files, false)
+	return VerifyAuditFile(ctx, n.Home.Database(), s.Place, files, false)
 }
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that
@@ -91,12 +91,12 @@ func (n *Node) Prove(ctx context.Context, person access.Principal, seq int64,
 // VerifyAuditFile verifies the audit record in the database file at path, of
 // which no process needs to run, against files of checkpoints, and every message
 // between roles against the record; deep compares what is in force with the record,
-// too, if the record is sound. It changes
-// nothing. Errors: CodeUnavailable when the file cannot be read at all.
-func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile,
+// too, if the record is sound. place is "" for the file of a home, else events.AnyPlace.
+// It changes nothing. Errors: CodeUnavailable when the file cannot be read at all.
+func VerifyAuditFile(ctx context.Context, path, place string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
 	_, err = store.VerifyLive(ctx, path, func(tx *store.Tx) error {
-		v, err = verifyAuditIn(tx, files, deep)
+		v, err = verifyAuditIn(tx, place, files, deep)
 		return err
 	})
 	return v, err
@@ -105,20 +105,24 @@ func VerifyAuditFile(ctx context.Context, path string, files []events.Checkpoint
 // VerifyAuditDatabase is VerifyAuditFile of the PostgreSQL database at address.
 func VerifyAuditDatabase(ctx context.Context, address string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
+	place, err := store.PlaceOf(address)
+	if err != nil {
+		return v, err
+	}
 	s, err := store.Open(ctx, store.Options{URL: address})
 	if err != nil {
 		return v, err
 	}
 	defer s.Close() //nolint:errcheck // only read
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		v, err = verifyAuditIn(tx, files, deep)
+		v, err = verifyAuditIn(tx, place, files, deep)
 		return err
 	})
 	return v, err
 }
 
-func verifyAuditIn(tx *store.Tx, files []events.CheckpointFile, deep bool) (events.Verified, error) {
-	v, err := events.Verify(tx, files)
+func verifyAuditIn(tx *store.Tx, place string, files []events.CheckpointFile, deep bool) (events.Verified, error) {
+	v, err := events.Verify(tx, place, files)
 	if err != nil {
 		return v, err
 	}

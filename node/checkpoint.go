@@ -32,7 +32,8 @@ const (
 func (h Home) Checkpoints() string { return filepath.Join(string(h), "checkpoints") }
 
 func (n *Node) checkpointSigner() events.CheckpointSigner {
-	return events.CheckpointSigner{Key: n.key, Dir: n.Home.Checkpoints(), Copies: n.checkpointDirs, Sync: n.durable}
+	return events.CheckpointSigner{Key: n.key, Place: n.place, Dir: n.Home.Checkpoints(), Copies: n.checkpointDirs,
+		Sync: n.durable}
 }
 
 // Checkpointed says which checkpoint is the newest.

@@ -38,6 +38,7 @@ type Node struct {
 	periods        agents.Periods
 	checks         machinecheck.Env
 	prior          trust.Prior
+	place          string   // of the audit record, as store.PlaceOf says it
 	checkpointDirs []string // folders that get copies of the checkpoints
 	durable        bool
 	mono           func() agents.Monotonic
@@ -86,12 +87,16 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	place, err := store.PlaceOf(c.Database)
+	if err != nil {
+		return nil, err
+	}
 	st, key, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: c.Tools, key: key, periods: c.Periods, checks: c.Checks,
-		prior: c.Prior, mono: c.Monotonic,
+		prior: c.Prior, mono: c.Monotonic, place: place,
 		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks, hookCalls: !c.NoHookCalls}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()

@@ -270,7 +270,12 @@ func (r *restoring) checkpoint(ctx context.Context) error {
 		return err
 	}
 	defer f.Identity.Erase()
-	signer := events.CheckpointSigner{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
+	place, err := store.PlaceOf(r.o.Database)
+	if err != nil {
+		return err
+	}
+	signer := events.CheckpointSigner{Key: f.Identity, Place: place, Dir: r.home.Checkpoints(),
+		Copies: r.o.CheckpointDirs, Sync: true}
 	look := func(see func(*store.Tx) error) error {
 		if r.server != nil {
 			return r.server.Read(ctx, see)

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -78,6 +80,20 @@ func newServer(o Options) (engine, error) {
 	}
 	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write, clocked: now,
 		living: postgres.NewLiving(write)}, nil
+}
+
+// PlaceOf names where the state at an address is, without its words: "" for a file, else a
+// number of the server's name and port and the database's.
+func PlaceOf(address string) (string, error) {
+	if address == "" {
+		return "", nil
+	}
+	c, err := postgres.NewConnector(address, postgres.Kind{})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(c.Place()))
+	return hex.EncodeToString(sum[:4]), nil
 }
 
 // HasPassword reports whether the address of a server's database holds a password.

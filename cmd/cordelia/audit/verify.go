@@ -93,12 +93,12 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	own, address := f.db == "", ""
+	own, address, place := f.db == "", "", events.AnyPlace
 	if own {
 		if address, err = a.Database(home); err != nil {
 			return err
 		}
-		f.db = home.Database()
+		f.db, place = home.Database(), ""
 	}
 	files, err := f.checkpointsOf(home)
 	if err != nil {
@@ -109,7 +109,7 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if address != "" {
 		v, err = node.VerifyAuditDatabase(ctx, address, files, f.deep)
 	} else {
-		v, err = node.VerifyAuditFile(ctx, f.db, files, f.deep)
+		v, err = node.VerifyAuditFile(ctx, f.db, place, files, f.deep)
 	}
 	done()
 	if err != nil {

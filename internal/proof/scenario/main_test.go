@@ -94,7 +94,7 @@ func TestScenarios(t *testing.T) {
 				if err := Play(context.WithoutCancel(t.Context()), n, transport, script); err != nil {
 					t.Fatalf("%s %v", file, err)
 				}
-				verified, err := node.VerifyAuditFile(t.Context(), n.Database(), nil, true)
+				verified, err := node.VerifyAuditFile(t.Context(), n.Database(), "", nil, true)
 				require.NoError(t, err)
 				require.Empty(t, verified.Damage, "what is in force is what the audit record says")
 				require.Zero(t, verified.Deep.Unproven)

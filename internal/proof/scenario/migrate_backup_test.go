@@ -5,6 +5,7 @@ package scenario
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,4 +105,34 @@ func (m *team) serve() {
 	url, err := m.nodes[0].Serve(m.Context())
 	require.NoError(m, err)
 	m.urls[0] = url
+}
+
+// A backup that is restored into a second database goes on by itself: what the same home signs
+// there does not make the live record look forged, and what was done to that still shows.
+func TestADrillSaysNothingOfTheLiveRecord(t *testing.T) {
+	m := newTeam(t, 1)
+	n := m.nodes[0]
+	n.Kill()
+	write := func() { runs(t, n, "agent", "token", "claude-code") }
+	backup := filepath.Join(t.TempDir(), "clean.db")
+	runs(t, n, "backup", backup)
+	runs(t, n, "audit", "checkpoint")
+	live := n.Env
+	n.Env = append(slices.Clone(live), "CORDELIA_DB="+storetest.Empty(t, storetest.Server(t), t.Name()+" drill"))
+	drill := n.Env
+	runs(t, n, "restore", backup, "--accept-state-of-backup")
+
+	for range 2 { // each goes on, and both are sound
+		for _, env := range [][]string{live, drill} {
+			n.Env = env
+			write()
+			runs(t, n, "audit", "checkpoint")
+			runs(t, n, "audit", "verify")
+		}
+	}
+	n.Env = live
+	require.Contains(t, runs(t, n, "audit", "verify"), "of a record in another database")
+	storetest.Admin(t, m.database, `SET session_replication_role = replica`,
+		`DELETE FROM audit_details WHERE seq > 5`, `DELETE FROM audit WHERE seq > 5`)
+	require.Contains(t, refusedIn(t, n, "audit", "verify"), "are missing", "what was cut off still shows")
 }

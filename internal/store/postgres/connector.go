@@ -115,6 +115,11 @@ func (c *Connector) set(name, value string) {
 	}
 }
 
+// Place names the first server of the address and the database there.
+func (c *Connector) Place() string {
+	return fmt.Sprintf("%s:%d/%s", c.config.Host, c.config.Port, c.config.Database)
+}
+
 // Pooled reports whether a pooler hands each transaction another session.
 func (c *Connector) Pooled() bool { return c.pooled }
 

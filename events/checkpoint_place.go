@@ -1,0 +1,60 @@
+package events
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// AnyPlace is the place of a record that may be anyone's, such as a backup: every
+// checkpoint counts for it.
+const AnyPlace = "any"
+
+// placeMark stands between the node and the place in the name of a file of checkpoints.
+const placeMark = "-"
+
+// place is where the record is that the file's checkpoints were signed for; "" is the file
+// of a home, and a server's database of an earlier version.
+func (f CheckpointFile) place() string {
+	_, place, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f.Path), CheckpointSuffix), placeMark)
+	return place
+}
+
+// ofThisRecord leaves out the files of records that departed from this one at another
+// place: a backup that was restored into a second database goes on by itself, and what was
+// signed there says nothing of the record here. What was signed elsewhere before this place
+// had checkpoints, and is continued here, is this record's past: it was moved. What cannot be
+// told apart counts.
+func (v *verifying) ofThisRecord(files []CheckpointFile, place string) ([]CheckpointFile, error) {
+	began := int64(0) // when the first checkpoint was signed for this place
+	for _, f := range files {
+		if f.place() == place && len(f.List) > 0 && (began == 0 || f.List[0].At < began) {
+			began = f.List[0].At
+		}
+	}
+	var out, elsewhere []CheckpointFile
+	for _, f := range files {
+		counts := place == AnyPlace || f.place() == place || len(f.List) == 0
+		if !counts {
+			counts = began == 0 || f.List[0].At < began
+			if counts && f.place() != "" {
+				var err error
+				if counts, err = holdsLeaf(v.tx, f.List[0].Size(), f.List[0].Leaf); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if counts {
+			out = append(out, f)
+		} else {
+			elsewhere = append(elsewhere, f)
+		}
+	}
+	if !slices.ContainsFunc(out, func(f CheckpointFile) bool { return len(f.List) > 0 }) {
+		return files, nil
+	}
+	for _, f := range elsewhere {
+		v.note("%s holds %d checkpoints of a record in another database: they do not count here", f.Path, len(f.List))
+	}
+	return out, nil
+}
