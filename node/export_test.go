@@ -28,6 +28,7 @@ var (
 	IsFolder      = isFolder
 	OpenSealed    = openSealed
 	ReplaceSealed = replaceSealed
+	Subject       = subject
 )
 
 func (r *Keyring) Load(path string) (keys.File, error) { return r.load(path) }

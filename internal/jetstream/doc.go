@@ -5,5 +5,5 @@
 // answer does no harm as long as the stream remembers the id.
 //
 // It connects with the first message, makes no stream, reads nothing, and refuses addresses
-// that hold a password.
+// that hold a password, and those of other machines without TLS.
 package jetstream

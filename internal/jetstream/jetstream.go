@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"cordelia/internal/endpoint"
 	"cordelia/schemas"
 )
 
@@ -39,7 +40,10 @@ func New(c Config) (*Publisher, error) {
 				Try("name a file with the user's credentials, mode 0600, in nats.credentials")
 		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
 			return nil, schemas.Invalidf("the address of NATS cannot be read").
-				Try("write it as nats://host:4222, or tls://host:4222 where the server needs TLS")
+				Try("write it as tls://host:4222, or nats://127.0.0.1:4222 on this machine")
+		case u.Scheme == "nats" && !endpoint.Loopback(u):
+			return nil, schemas.Invalidf("the address of NATS is another machine's, without TLS: events could be read and " +
+				"dropped on the way").Try("write it as tls://host:4222")
 		}
 	}
 	if c.Credentials != "" {
@@ -122,7 +126,8 @@ func (p *Publisher) connect() (*nats.Conn, error) {
 		return p.conn, nil
 	}
 	options := []nats.Option{nats.Name("cordelia"), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.NoEcho(),
-		nats.ReconnectBufSize(-1)} // what is not sent now is published again, with the same id
+		nats.IgnoreDiscoveredServers(), // or a server could name others, reached without TLS
+		nats.ReconnectBufSize(-1)}      // what is not sent now is published again, with the same id
 	if p.config.Credentials != "" {
 		options = append(options, nats.UserCredentials(p.config.Credentials))
 	}

@@ -12,7 +12,7 @@ import (
 
 // outward is the part of config.json that hands events of groups to another system.
 type outward struct {
-	URL string `json:"url"` // of the servers, as nats://host:4222 or tls://host:4222, with commas between them
+	URL string `json:"url"` // of the servers, as tls://host:4222 or nats://127.0.0.1:4222, with commas between them
 	// file with the user's credentials, mode 0600
 	Credentials string `json:"credentials" default:"none"`
 	// whose events are handed over, from the first start with them on

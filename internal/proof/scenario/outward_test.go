@@ -96,7 +96,7 @@ func goOutward(t *testing.T, nodes int, database string) {
 	}
 	t.Logf("%d written, %d refused", written, failed)
 	require.Greater(t, written, 60)
-	want := map[string][]string{"harbour": m.events("g/harbour")[first:], "quay_north": m.events("g/quay.north")[quay:]}
+	want := map[string][]string{"harbour": m.events("g/harbour")[first:], "quay=north": m.events("g/quay.north")[quay:]}
 	got := map[string][]string{}
 	m.until("all are out", func() bool {
 		clear(got)
@@ -104,7 +104,7 @@ func goOutward(t *testing.T, nodes int, database string) {
 			group := strings.Split(message.Subject, ".")[1]
 			got[group] = append(got[group], message.ID)
 		}
-		return len(got["harbour"]) >= len(want["harbour"]) && len(got["quay_north"]) >= len(want["quay_north"])
+		return len(got["harbour"]) >= len(want["harbour"]) && len(got["quay=north"]) >= len(want["quay=north"])
 	})
 	require.NotEmpty(t, before)
 	require.NotContains(t, got["harbour"], before[0])
