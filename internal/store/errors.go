@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -82,6 +83,20 @@ func classify(err error) error {
 	return err
 }
 
+// errNotOwner refuses a database whose tables are those of schema have and must be made or changed,
+// by a role that may not do that.
+func errNotOwner(have int, err error) error {
+	what := fmt.Sprintf("the tables in the database are of schema %d, and this program needs %d", have, SchemaVersion())
+	if have == 0 {
+		what = "the database has no tables of cordelia yet"
+	}
+	return schemas.Errorf(schemas.CodeUnavailable, "%s; this role may not make them", what).
+		Try("start cordelia once as the role that owns the tables, then as this one (%s)", rolesPage).Because(err)
+}
+
+// rolesPage is the chapter about the rights of the database's roles.
+const rolesPage = "docs/scale.md, Roles in the database"
+
 // classifyServer is classify for the errors of a PostgreSQL server; false for others.
 func classifyServer(err error) (error, bool) {
 	unavailable := func(msg, hint string) (error, bool) {
@@ -96,8 +111,15 @@ func classifyServer(err error) (error, bool) {
 	case postgres.Full:
 		return unavailable("the disk of the database server is full", "free some space there, then repeat the call")
 	case postgres.ReadOnly:
-		return unavailable("the database does not let this node write",
-			"connect to the primary server, as a role that may write there and owns the tables")
+		return unavailable("the database server takes no writes: it is a standby, or was set to read only",
+			"connect to the primary server")
+	case postgres.Denied:
+		return unavailable("the role in the database's address may not do that",
+			"give it its rights ("+rolesPage+"), or connect as the role that owns the tables")
+	case postgres.Untrusted:
+		return unavailable("the database server runs, and there is no connection to it that TLS protects as the "+
+			"address asks", "name its authority (sslrootcert=FILE of the address) and the name that stands in its "+
+			"certificate, or turn TLS on at the server (ssl = on)")
 	case postgres.Refused:
 		return unavailable("the database server refuses the user: the password is missing or wrong, or the server's "+
 			"pg_hba.conf does not let this machine in",

@@ -144,6 +144,8 @@ func TestAServerBehindAPoolerIsNamed(t *testing.T) {
 	}{
 		{store.Options{URL: storetest.Pooled(t) + pooled[len(storetest.Pooled(t)+" pooler=transaction"):]},
 			"add pooler=transaction"},
+		{store.Options{URL: storetest.Pooled(t) + pooled[len(storetest.Pooled(t)+" pooler=transaction"):], Alone: true},
+			"the server's own address"},
 		{store.Options{URL: direct + " pooler=session"}, "write pooler=transaction"},
 		{store.Options{URL: pooled, Alone: true}, "the server's own address"},
 	} {

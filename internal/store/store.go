@@ -9,6 +9,7 @@ import (
 
 	"cordelia/internal/store/migrate"
 	"cordelia/internal/store/notify"
+	"cordelia/internal/store/postgres"
 )
 
 // Durability is when SQLite answers a commit: the value of PRAGMA synchronous.
@@ -154,13 +155,17 @@ func (s *Store) migrate(ctx context.Context) error {
 	if have == SchemaVersion() {
 		return nil
 	}
-	return s.Write(ctx, func(tx *Tx) error { // another process may have been faster
-		have, err := s.engine.schema(tx.conn)
-		if err != nil {
+	err = s.Write(ctx, func(tx *Tx) error { // another process may have been faster
+		var err error
+		if have, err = s.engine.schema(tx.conn); err != nil {
 			return err
 		}
 		return migrate.Up(tx.conn.c, have, all, tx.Micros())
 	})
+	if postgres.FaultOf(err) == postgres.Denied {
+		return errNotOwner(have, err)
+	}
+	return err
 }
 
 // Path is the database file, "" of a server's database.

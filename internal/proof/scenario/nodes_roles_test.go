@@ -30,7 +30,7 @@ func TestRolesOnPostgreSQL(t *testing.T) {
 	using := func(role string) { n.Env = append(n.Env, "CORDELIA_DB="+as(role)) } // the last one counts
 
 	using("writer")
-	require.Contains(t, refusedIn(t, n, "serve", "--listen", "127.0.0.1:0"), "owns the tables")
+	require.Contains(t, refusedIn(t, n, "serve", "--listen", "127.0.0.1:0"), "no tables of cordelia yet")
 	using("owner")
 	_, err = n.Serve(t.Context())
 	require.NoError(t, err)
@@ -49,9 +49,9 @@ func TestRolesOnPostgreSQL(t *testing.T) {
 	using("reader")
 	runs(t, n, "audit", "verify")
 	require.Contains(t, storetest.Refused(t, as("reader"), `DELETE FROM tokens`), "SQLSTATE 42501")
-	require.Contains(t, refusedIn(t, n, "memory", "write", "The ferry leaves at ten"), "does not let this node write")
+	require.Contains(t, refusedIn(t, n, "memory", "write", "The ferry leaves at ten"), "may not do that")
 
 	storetest.Admin(t, as("owner"), `DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
 	using("writer")
-	require.Contains(t, refusedIn(t, n, "status"), "owns the tables", "a newer program, whose tables are not made yet")
+	require.Contains(t, refusedIn(t, n, "status"), "this role may not make them", "a newer program, whose tables are not made yet")
 }

@@ -4,9 +4,16 @@ package scenario
 
 import (
 	"context"
+	"cordelia/internal/drive"
+	"cordelia/internal/store"
+	"cordelia/internal/store/storetest"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +22,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"cordelia/internal/drive"
-	"cordelia/internal/store"
-	"cordelia/internal/store/storetest"
 )
 
 // team are nodes with one database. The keys of all agents are in the first one's home.
@@ -208,7 +211,16 @@ func TestADatabaseThatCannotBeUsed(t *testing.T) {
 		{"a wrong password", as("locked", database), []string{"PGPASSWORD=" + secret + "x"},
 			[]string{"refuses the user", "pgpass"}},
 		{"a role without rights", as("locked", empty), []string{"PGPASSWORD=" + secret},
-			[]string{"does not let this node write", "owns the tables"}},
+			[]string{"no tables of cordelia yet", "owns the tables"}},
+		{"no TLS at the server", "postgres://ann@" + port(t, server, nil) + "/x?sslmode=verify-full", nil,
+			[]string{"runs", "ssl = on"}},
+		{"a certificate of an unknown authority", "postgres://ann@" + port(t, server, strangers(t)) + "/x?sslmode=verify-full",
+			nil, []string{"runs", "sslrootcert"}},
+		{"the same, whatever its name", "postgres://ann@" + port(t, server, strangers(t)) + "/x?sslmode=verify-ca",
+			nil, []string{"runs", "sslrootcert"}},
+		{"an unknown sslmode", "postgres://ann@127.0.0.1/x?sslmode=verfy-full", nil, []string{"sslmode", "verify-full"}},
+		{"an authority that is not there", "postgres://ann@127.0.0.1/x?sslmode=verify-full&sslrootcert=/absent.crt", nil,
+			[]string{"/absent.crt", "sslrootcert"}},
 		{"a newer schema", newer, nil, []string{"has schema 999", "install the newer cordelia"}},
 		{"no address", "postgres://:x", nil, []string{"cannot be read", "postgres://user@host:5432/database"}},
 	} {
@@ -224,6 +236,49 @@ func TestADatabaseThatCannotBeUsed(t *testing.T) {
 			require.NotContains(t, out+said, secret)
 		})
 	}
+}
+
+// strangers is a certificate that no authority of this machine has signed.
+func strangers(t *testing.T) *tls.Config {
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	return s.TLS
+}
+
+// port gives an address of this machine that leads to the server: by TLS with these
+// certificates, or without.
+func port(t *testing.T, server string, certificates *tls.Config) string {
+	socket := filepath.Join(hostPattern.FindStringSubmatch(server)[1], socketName)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() }) //nolint:errcheck // only a test
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close() //nolint:errcheck // only a test
+				if certificates != nil {
+					if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // asks for TLS
+						return
+					}
+					client.Write([]byte("S"))                    //nolint:errcheck // the client then hangs up
+					tls.Server(client, certificates).Handshake() //nolint:errcheck // as it must
+					return
+				}
+				server, err := net.Dial("unix", socket)
+				if err != nil {
+					return
+				}
+				defer server.Close()       //nolint:errcheck // only a test
+				go io.Copy(server, client) //nolint:errcheck // until one of them ends
+				io.Copy(client, server)    //nolint:errcheck // until one of them ends
+			}()
+		}
+	}()
+	return listener.Addr().String()
 }
 
 // queueLog is what workers saw.

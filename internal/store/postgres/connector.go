@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -24,6 +25,7 @@ const Oldest = 15
 type Connector struct {
 	config *pgconn.Config
 	pooled bool
+	alone  bool      // see Kind
 	local  []setting // of each transaction behind a pooler, which gives no session to set them in
 	clock  *Clock    // is set by each new connection; nil = none is
 }
@@ -62,18 +64,16 @@ const (
 func NewConnector(url string, kind Kind) (*Connector, error) {
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
-		return nil, schemas.Invalidf("the database's address cannot be read").
-			Try("write it as postgres://user@host:5432/database").Because(errors.New("parse connection string"))
+		return nil, unreadable(err)
 	}
-	c := &Connector{config: config, clock: kind.Clock}
+	c := &Connector{config: config, alone: kind.Alone, clock: kind.Clock}
 	set := config.RuntimeParams
 	switch mode, named := set[pooler]; {
 	case named && mode != transactions:
 		return nil, schemas.Invalidf("the database's address names an unknown kind of pooler").
 			Try("write pooler=transaction, or leave pooler out where the address is the server's own")
 	case named && kind.Alone:
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "this command refuses to run beside other nodes, and behind "+
-			"a pooler it cannot see them").Try("give it the server's own address, without pooler=transaction")
+		return nil, errBlind()
 	case named:
 		c.pooled = true
 		delete(set, pooler)
@@ -104,6 +104,32 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 5 * time.Second}
 	}
 	return c, nil
+}
+
+// errBlind refuses what has to run alone, behind a pooler.
+func errBlind() error {
+	return schemas.Errorf(schemas.CodeUnavailable, "this command refuses to run beside other nodes, and behind "+
+		"a pooler it cannot see them").Try("give it the server's own address, without pooler=transaction")
+}
+
+// unreadable refuses an address; nothing of it is shown, for it may hold a password.
+func unreadable(err error) error {
+	refusal := schemas.Invalidf("the database's address cannot be read").
+		Try("write it as postgres://user@host:5432/database")
+	var file *fs.PathError
+	switch said := err.Error(); {
+	case errors.As(err, &file):
+		refusal = schemas.Invalidf("the database's address names the file %s, which cannot be read", file.Path).
+			Try("correct sslrootcert, sslcert and sslkey of the address, or the file's owner and mode")
+	case strings.Contains(said, "sslmode is invalid"):
+		refusal = schemas.Invalidf("the database's address has an sslmode that there is not").
+			Expecting("disable, allow, prefer, require, verify-ca or verify-full").
+			Try("correct it; over a network take verify-full")
+	case strings.Contains(said, "failed to configure TLS"):
+		refusal = schemas.Invalidf("the certificates that the database's address names cannot be used").
+			Try("see that sslrootcert, sslcert and sslkey name files of the form PEM")
+	}
+	return refusal.Because(errors.New("parse connection string"))
 }
 
 // set gives a parameter of the server a value: in the session, or in each transaction.
@@ -159,6 +185,9 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Dial opens a connection and checks the server.
 func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 	pg, err := pgconn.ConnectConfig(ctx, c.config)
+	if c.alone && FaultOf(err) == Pooler {
+		return nil, errBlind()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

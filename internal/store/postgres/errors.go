@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"strings"
 
@@ -11,32 +13,56 @@ import (
 type Fault int
 
 const (
-	Other    Fault = iota
-	Unique         // a UNIQUE or PRIMARY KEY constraint
-	Busy           // a lock was held for too long, or the server has no connection left
-	Full           // its disk
-	ReadOnly       // a standby, or the role may not write
-	Lost           // the connection, or the server is starting or stopping
-	Damaged        // its data
-	Refused        // the server does not let the user in
-	Absent         // there is no such database
-	Pooler         // the address is a pooler's, and does not say so
-	Unkept         // text that the server cannot keep: NUL, or bytes that are not UTF-8
-	Foreign        // not an error of PostgreSQL
+	Other     Fault = iota
+	Unique          // a UNIQUE or PRIMARY KEY constraint
+	Busy            // a lock was held for too long, or the server has no connection left
+	Full            // its disk
+	ReadOnly        // a standby
+	Denied          // the role lacks a right
+	Lost            // the connection, or the server is starting or stopping
+	Damaged         // its data
+	Untrusted       // no connection by TLS that the address asks for
+	Refused         // the server does not let the user in
+	Absent          // there is no such database
+	Pooler          // the address is a pooler's, and does not say so
+	Unkept          // text that the server cannot keep: NUL, or bytes that are not UTF-8
+	Foreign         // not an error of PostgreSQL
 )
+
+// ofPooler are PgBouncer's words for what it refuses: it has one code for all.
+var ofPooler = map[string]Fault{
+	"unsupported startup parameter":  Pooler,
+	"no such database":               Absent,
+	"no such user":                   Refused,
+	"password authentication failed": Refused,
+	"SASL authentication failed":     Refused,
+}
+
+// unverified reports whether err is of a server's certificate, checked without its name.
+func unverified(err error) bool {
+	var authority x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &authority) || errors.As(err, &invalid)
+}
 
 // FaultOf is the kind of err.
 func FaultOf(err error) Fault {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		var connecting *pgconn.ConnectError
-		if errors.As(err, &connecting) {
-			return Lost
+		var untrusted *tls.CertificateVerificationError
+		switch {
+		case !errors.As(err, &connecting):
+			return Foreign
+		case errors.As(err, &untrusted), unverified(err), strings.Contains(err.Error(), "server refused TLS connection"):
+			return Untrusted
 		}
-		return Foreign
+		return Lost
 	}
-	if strings.Contains(pg.Message, "unsupported startup parameter") { // PgBouncer's words: it has no code of its own
-		return Pooler
+	for words, fault := range ofPooler {
+		if strings.Contains(pg.Message, words) {
+			return fault
+		}
 	}
 	if strings.HasPrefix(pg.Code, "08") { // of a pooler, too, which has no session to give
 		return Lost
@@ -48,8 +74,10 @@ func FaultOf(err error) Fault {
 		return Busy
 	case "53100":
 		return Full
-	case "25006", "42501":
+	case "25006":
 		return ReadOnly
+	case "42501":
+		return Denied
 	case "57P01", "57P02", "57P03":
 		return Lost
 	case "28P01", "28000":
