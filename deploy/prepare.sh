@@ -8,7 +8,9 @@ folder=${FOLDER:-$(dirname "$0")}
 
 # The users that the images run as, and further names in the certificates.
 : "${CORDELIA_UID:=65532}" "${DATABASE_UID:=999}" "${PROXY_UID:=101}"
-: "${DATABASE_NAMES:=DNS:db}" "${NODE_NAMES:=DNS:node}" "${PROXY_NAMES:=DNS:$name}"
+DATABASE_NAMES=DNS:db${DATABASE_NAMES:+,$DATABASE_NAMES}
+NODE_NAMES=DNS:node${NODE_NAMES:+,$NODE_NAMES}
+PROXY_NAMES=DNS:$name${PROXY_NAMES:+,$PROXY_NAMES}
 
 umask 077
 mkdir "$folder/secrets" || { echo "prepare.sh: the secrets are there already; keep them" >&2; exit 1; }

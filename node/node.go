@@ -236,6 +236,17 @@ func (n *Node) Routine(ctx context.Context, name string, f func(access.Grant) er
 	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Write}, f)
 }
 
+// Ping asks the database and says how long the answer took.
+func (n *Node) Ping(ctx context.Context) (took time.Duration, err error) {
+	err = n.Store.Read(ctx, func(tx *store.Tx) error {
+		begun := time.Now()
+		defer func() { took = time.Since(begun) }()
+		var one int
+		return tx.QueryRow(`SELECT 1`).Scan(&one)
+	})
+	return took, err
+}
+
 // Look runs f as the node on a snapshot.
 func (n *Node) Look(ctx context.Context, name string, f func(access.Grant) error) error {
 	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Read}, f)

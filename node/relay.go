@@ -39,12 +39,12 @@ func (n *Node) Relay(to Outward, groups []schemas.GroupID) {
 
 // relay is the work of one process.
 type relay struct {
-	n      *Node
-	to     Outward
-	from   events.Outward
-	begun  bool
-	held   bool // the right to hand over
-	failed bool // as was logged
+	n     *Node
+	to    Outward
+	from  events.Outward
+	begun bool
+	held  bool   // the right to hand over
+	fault string // as was logged, "" = none
 }
 
 func (r *relay) run(ctx context.Context) {
@@ -59,16 +59,11 @@ func (r *relay) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && !r.failed {
-			slog.Warn("events outward: they wait and are tried again", "err", err)
-		}
-		if r.failed && err == nil {
-			slog.Info("events outward: they go on")
-		}
 		news := woken
-		if r.failed = err != nil; r.failed {
+		if err != nil {
 			news = nil // or each commit would try again
 		}
+		r.say(err)
 		select {
 		case <-ctx.Done():
 			return
@@ -76,6 +71,22 @@ func (r *relay) run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// say logs what keeps events from going out when it begins, when it changes and when it is over.
+func (r *relay) say(err error) {
+	fault := ""
+	if err != nil {
+		fault = err.Error()
+	}
+	switch {
+	case fault == r.fault:
+	case err != nil:
+		slog.Warn("events outward: they wait and are tried again", "err", err)
+	default:
+		slog.Info("events outward: they go on")
+	}
+	r.fault = fault
 }
 
 // all hands over what there is.

@@ -35,8 +35,8 @@ func agentAdoptCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt FILE",
 		Short: "Take in an agent of another node, by its record",
-		Long: `Take in an agent of another node under yourself, by the record its node printed.
-It keeps its key, proves itself over HTTP, and starts at tier low: groups are
+		Long: `Take in an agent of another node under yourself, by the record its node printed;
+FILE - reads it from the input. It keeps its key, proves itself over HTTP, and starts at tier low: groups are
 read only until its work was found right.`,
 		Example: `  cordelia agent adopt researcher.json --group team`,
 		Args:    cli.Wants(1, "FILE"),

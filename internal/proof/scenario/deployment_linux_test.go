@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"debug/elf"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"net/http"
@@ -94,6 +95,12 @@ func newDeployment(t *testing.T) *deployment {
 		"DATABASE_UID="+database.Uid, "DATABASE_NAMES=IP:"+d.address("db"), "PROXY_NAMES=IP:"+d.address("proxy"))
 	out, err := prepare.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	crt, err := os.ReadFile(filepath.Join(folder, "secrets", "database.crt"))
+	require.NoError(t, err)
+	block, _ := pem.Decode(crt)
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	require.NoError(t, err)
+	require.Equal(t, []string{"db"}, certificate.DNSNames, "further names take no name away")
 	for _, name := range []string{"roles.sql", "nginx.conf"} {
 		raw, err := os.ReadFile(filepath.Join(deploy, name))
 		require.NoError(t, err)

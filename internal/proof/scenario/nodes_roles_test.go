@@ -53,5 +53,6 @@ func TestRolesOnPostgreSQL(t *testing.T) {
 
 	storetest.Admin(t, as("owner"), `DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
 	using("writer")
-	require.Contains(t, refusedIn(t, n, "status"), "this role may not make them", "a newer program, whose tables are not made yet")
+	require.Contains(t, refusedIn(t, n, "status"), "this role may not make them",
+		"a newer program, whose tables are not made yet")
 }
