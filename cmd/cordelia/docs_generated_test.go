@@ -232,7 +232,8 @@ func TestLimitsInDocs(t *testing.T) {
 		work.DefaultLease/time.Second))
 }
 
-// The page about searches names every reason that a hit may give, and files that there are.
+// The page about searches names every reason that a hit may give, files that there are, and for
+// each step the tests that hold it.
 func TestReasonsOfHitsInDocs(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "search.md"))
 	require.NoError(t, err)
@@ -253,4 +254,28 @@ func TestReasonsOfHitsInDocs(t *testing.T) {
 	for _, m := range regexp.MustCompile("`(?:memory/)?([a-z_/]+\\.go)`").FindAllStringSubmatch(string(page), -1) {
 		require.FileExists(t, filepath.Join(memoryDir, m[1]))
 	}
+
+	var tests strings.Builder
+	for _, folder := range []string{memoryDir, filepath.Join(memoryDir, "rank"), filepath.Join("..", "..", "ops")} {
+		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			tests.Write(text)
+		}
+	}
+	steps := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| [a-z].* \\|$").FindAllString(string(page), -1) {
+		if strings.HasPrefix(row, "| step ") {
+			continue
+		}
+		steps++
+		named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row, -1)
+		assert.NotEmpty(t, named, "a step that no test holds: %s", row)
+		for _, m := range named {
+			assert.Contains(t, tests.String(), "func "+m[1]+"(", row)
+		}
+	}
+	require.GreaterOrEqual(t, steps, 12, "the table is written otherwise now")
 }
