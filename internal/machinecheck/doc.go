@@ -1,4 +1,4 @@
-// Package check finds out whether a machine check holds: about files below folders
+// Package machinecheck finds out whether a machine check holds: about files below folders
 // the operator names, or by running a command there.
 //
 // It opens files through os.Root, so neither dots nor links lead out of those
