@@ -49,6 +49,8 @@ func TestRolesOnPostgreSQL(t *testing.T) {
 	using("reader")
 	runs(t, n, "audit", "verify")
 	require.Contains(t, storetest.Refused(t, as("reader"), `DELETE FROM tokens`), "SQLSTATE 42501")
+	require.Contains(t, storetest.Refused(t, as("reader"), `SELECT pg_advisory_lock(7165071307693648225)`),
+		"SQLSTATE 42501", "the lock of all writes")
 	require.Contains(t, refusedIn(t, n, "memory", "write", "The ferry leaves at ten"), "may not do that")
 
 	storetest.Admin(t, as("owner"), `DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`)
