@@ -108,6 +108,13 @@ func TestAnAuthorFindsNothingOutOfSight(t *testing.T) {
 	require.Equal(t, open, found[0])
 	require.NotContains(t, found, hidden)
 	require.Equal(t, []schemas.ItemID{hidden, open}, idsOf(n.search(bob, "bob"))[:2])
+	_, err := n.hide(russell, "bob")
+	require.NoError(t, err)
+	for _, question := range []string{"bob", "what did bob report"} {
+		for _, h := range n.search(ada, question).Hits {
+			require.NotEqual(t, bob, h.AuthorID, "in quarantine")
+		}
+	}
 }
 
 // INV-NO-ORACLE: a question names nobody whom its asker may not name. A hidden agent's name and
