@@ -28,6 +28,32 @@ func TestOtherWordsFind(t *testing.T) {
 	require.Equal(t, other, found.Hits[0].ID, "the word itself counts for more")
 }
 
+// A word of the trade finds what it stands for there, though in general the two are not used alike,
+// and the word itself counts for more.
+func TestWordsOfTheTradeFind(t *testing.T) {
+	n := newWarmNode(t)
+	hit := n.write(ada, learning("flake8 runs before each commit.")).ID
+	for i := range 40 {
+		n.write(ada, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
+	}
+	const question = "which linter do we have"
+	found := n.search(ada, question)
+	require.NotEmpty(t, found.Hits)
+	require.Equal(t, hit, found.Hits[0].ID)
+	require.Contains(t, found.Hits[0].Why, "close to: linter")
+	require.True(t, found.Weak, "it has no word of the question")
+	for _, other := range []string{"which linter_id do we have", "what did Linter say", "linters.yaml"} {
+		for _, h := range n.search(ada, other).Hits {
+			require.NotContains(t, h.Why, "close to", other)
+		}
+	}
+	f, err := n.trySearch(ada, Search{Text: question, Without: ByUse})
+	require.NoError(t, err)
+	require.NotContains(t, idsOf(f), hit)
+	itself := n.write(ada, learning("The linter takes a minute.")).ID
+	require.Equal(t, itself, n.search(ada, question).Hits[0].ID)
+}
+
 // Names and identifiers stand for nothing but themselves.
 func TestNamesAndCodeStandForThemselves(t *testing.T) {
 	n := newWarmNode(t)

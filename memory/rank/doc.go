@@ -2,8 +2,9 @@
 // reads no database and asks no permission. Its caller reads the items, decides which of them
 // may show, and gives them as Docs; the order that comes back depends on nothing else.
 //
-// terms.go weighs the words of a query, score.go scores Docs by them, order.go, diversify.go
-// and speaker.go correct that order, fuse.go joins it with an order by meaning.
+// terms.go weighs the words of a query, soft.go and trade.go say what stands for them, score.go
+// scores Docs by them, order.go, diversify.go and speaker.go correct that order, fuse.go joins it
+// with an order by meaning.
 //
 // Invariants:
 //   - INV-VOICES: no author but the reader, with the agents below it, fills the first page of a

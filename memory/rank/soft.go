@@ -11,8 +11,9 @@ import (
 )
 
 // People ask in other words than they wrote. Where a text holds little of a question, its words
-// count that are used like those asked for, by a table of word vectors. Such a match is worth
-// less than the word itself, and a text that holds most of the question is scored by that alone.
+// count that are used like those asked for, by a table of word vectors and a list of the trade's
+// words. Such a match is worth less than the word itself, and a text that holds most of the question
+// is scored by that alone.
 const (
 	usedAlike = 0.5 // cosine from which one word stands for another
 	softShare = 0.6 // of a match, for words that are used the same
@@ -62,7 +63,7 @@ func (q *Query) soften(docs []*Doc) {
 	for i, t := range q.order {
 		all += t.weight
 		if (t.weight > 0 || t.df == 0) && q.plain(t) {
-			if t.vector = wordvec.Of(t.term); t.vector != "" {
+			if t.vector, t.kin = wordvec.Of(t.term), kin(t.term); t.vector != "" || len(t.kin) > 0 {
 				asked = append(asked, i)
 			}
 		}
@@ -96,15 +97,26 @@ func (q *Query) standsFor(stem string, asked []int) []standIn {
 		return s
 	}
 	var out []standIn
-	if v := wordvec.Of(stem); v != "" && !q.Has(stem) {
+	if v := wordvec.Of(stem); !q.Has(stem) {
 		for _, i := range asked {
-			if c := wordvec.Cosine(q.order[i].vector, v); c > usedAlike {
+			if c := q.order[i].alike(stem, v); c > usedAlike {
 				out = append(out, standIn{i, softShare * (c - usedAlike) / (1 - usedAlike)})
 			}
 		}
 	}
 	q.standIns[stem] = out
 	return out
+}
+
+// alike is how alike a stem, whose vector is given too, is used to the word of a query.
+func (t *term) alike(stem string, v wordvec.Vector) float64 {
+	c := wordvec.Cosine(t.vector, v)
+	for _, k := range t.kin {
+		if k.Stem == stem {
+			c = max(c, k.Cosine)
+		}
+	}
+	return c
 }
 
 // Alternatives are the stems that are used most like the words that no document covers, if
@@ -139,7 +151,8 @@ func (q *Query) Alternatives(docs []*Doc) []string {
 	slices.SortStableFunc(lacking, func(a, b *term) int { return cmp.Compare(b.meant, a.meant) })
 	share := map[string]float64{}
 	for _, t := range lacking[:min(len(lacking), replaced)] {
-		for _, n := range wordvec.Nearest(t.term) {
+		near := nearest(append(kin(t.term), wordvec.Nearest(t.term)...))
+		for _, n := range near[:min(len(near), wordvec.MostNear)] {
 			if !q.Has(n.Stem) {
 				share[n.Stem] = max(share[n.Stem], n.Cosine)
 			}
