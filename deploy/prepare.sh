@@ -14,10 +14,13 @@ PROXY_NAMES=DNS:$name${PROXY_NAMES:+,$PROXY_NAMES}
 
 umask 077
 mkdir "$folder/secrets" || { echo "prepare.sh: the secrets are there already; keep them" >&2; exit 1; }
-mkdir -p "$folder/backups"
-chown "$CORDELIA_UID" "$folder/backups"
 cd "$folder/secrets"
+# What fails is shown, and leaves no secrets behind: the next try makes them anew.
+exec 3>&2 2>openssl.log
+trap '[ $? = 0 ] || { cat openssl.log >&3; rm -rf "$PWD"; }' EXIT
 chmod 711 .
+mkdir -p ../backups
+chown "$CORDELIA_UID" ../backups
 
 # A password stands in one file of the database and in one of the node that uses it.
 openssl rand -hex 32 >postgres.password
@@ -34,16 +37,14 @@ certificate() {
     -extfile "$1.names" -out "$1.crt"
   rm "$1.names" "$1.request"
 }
-{
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=$name, authority" \
-    -keyout authority.key -out authority.crt
-  certificate database "$DATABASE_NAMES"
-  certificate node "$NODE_NAMES"
-  certificate proxy "$PROXY_NAMES"
-} 2>openssl.log || { cat openssl.log >&2; exit 1; }
-rm openssl.log
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=$name, authority" \
+  -keyout authority.key -out authority.crt
+certificate database "$DATABASE_NAMES"
+certificate node "$NODE_NAMES"
+certificate proxy "$PROXY_NAMES"
 
 chmod 644 ./*.crt
 chown "$DATABASE_UID" ./*.password database.key
 chown "$CORDELIA_UID" ./*.pgpass node.key
 chown "$PROXY_UID" proxy.key
+rm openssl.log
