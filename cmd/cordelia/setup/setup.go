@@ -195,7 +195,10 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 	if !OnPath(filepath.Dir(p.binary.target)) {
 		command = cli.Quoted(p.binary.target)
 	}
-	fmt.Fprintln(a.Out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
+	if len(p.connected) > 0 {
+		fmt.Fprintln(a.Out, "\nRestart sessions that are open: a client reads its servers when it starts.")
+	}
+	fmt.Fprintln(a.Out, "\nTry:")
 	for _, id := range p.connected {
 		switch id {
 		case clientsettings.ClaudeCode:
