@@ -266,7 +266,7 @@ func TestReasonsOfHitsInDocs(t *testing.T) {
 		}
 	}
 	steps := 0
-	for _, row := range regexp.MustCompile("(?m)^\\| [a-z].* \\|$").FindAllString(string(page), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| [a-z].* \|$`).FindAllString(string(page), -1) {
 		if strings.HasPrefix(row, "| step ") {
 			continue
 		}
