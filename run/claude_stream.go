@@ -161,12 +161,7 @@ func (s *claudeStream) call(b claudeBlock) (tool, input string, detached bool) {
 		Pattern    string `json:"pattern"`
 		Background bool   `json:"run_in_background"`
 	}
-	tool = strings.TrimPrefix(b.Name, "mcp__cordelia__") // the one server there is
-	for ours, theirs := range claudeTools {
-		if theirs == b.Name {
-			tool = ours
-		}
-	}
+	tool = ourName(b.Name, "mcp__cordelia__", claudeTools)
 	if json.Unmarshal(b.Input, &in) != nil {
 		return tool, compact(b.Input), false
 	}

@@ -45,6 +45,17 @@ const (
 	toolGrep  = "grep"
 )
 
+// ourName is our name of a tool that a client calls theirs: of one of its own, or of one of ours,
+// before whose names it puts those of the one server there is.
+func ourName(theirs, server string, tools map[string]string) string {
+	for ours, name := range tools {
+		if name == theirs {
+			return ours
+		}
+	}
+	return strings.TrimPrefix(theirs, server)
+}
+
 // Tools lists what a plan may name.
 func Tools() []string { return []string{toolBash, toolRead, toolEdit, toolWrite, toolGlob, toolGrep} }
 

@@ -90,12 +90,7 @@ func (s *geminiStream) call(l geminiLine) (tool, input string) {
 		Pattern  string `json:"pattern"`
 		DirPath  string `json:"dir_path"`
 	}
-	tool = strings.TrimPrefix(l.ToolName, "mcp_cordelia_") // the one server there is
-	for ours, theirs := range geminiTools {
-		if theirs == l.ToolName {
-			tool = ours
-		}
-	}
+	tool = ourName(l.ToolName, "mcp_cordelia_", geminiTools)
 	if json.Unmarshal(l.Parameters, &in) != nil {
 		return tool, compact(l.Parameters)
 	}

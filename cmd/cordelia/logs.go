@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,27 +63,14 @@ type logLine struct {
 }
 
 func (l logs) run(ctx context.Context) error {
-	woken, stop := l.Node.Subscribe(node.Commits)
-	defer stop()
-	list, next, err := l.Node.AuditTail(ctx, l.Caller.Principal, l.filter, 0, logEntries)
-	for err == nil {
+	return l.AuditTail(ctx, l.filter, logEntries, l.follow, func(list []node.Tailed) error {
 		for _, line := range l.lines(ctx, list) {
 			if err := l.show(line); err != nil {
 				return err
 			}
 		}
-		if !l.follow {
-			return nil
-		}
-		select {
-		case <-woken:
-		case <-time.After(cli.FollowEvery):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		list, next, err = l.Node.AuditTail(ctx, l.Caller.Principal, l.filter, max(next, 1), node.AuditPage)
-	}
-	return err
+		return nil
+	})
 }
 
 // lines puts the entries of one call into one line each.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/hooks"
@@ -47,8 +48,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 	}
 	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable),
 		"act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
-	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+
-		cli.Names(ops.Toolsets()))
+	toolsetsFlag(cmd.Flags(), &f.toolsets)
 	cmd.Flags().StringVar(&f.dir, "dir", "",
 		"folder the agent works in (default: the one this is started in); it may be bound to a group")
 	databaseFlag(cmd.Flags(), a)
@@ -139,6 +139,11 @@ func clientSession() string {
 		return id
 	}
 	return "process-" + schemas.NewID()
+}
+
+// toolsetsFlag says which tools a server offers; parseToolsets reads it.
+func toolsetsFlag(fl *pflag.FlagSet, list *string) {
+	fl.StringVar(list, "toolsets", "", "comma-separated toolsets to offer (default all): "+cli.Names(ops.Toolsets()))
 }
 
 func parseToolsets(list string) ([]ops.Toolset, error) {

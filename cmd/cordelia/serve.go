@@ -51,8 +51,7 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringVar(&f.key, "tls-key", "", "TLS key file")
 	fl.StringSliceVar(&f.origins, "origin", nil, "browser origin to allow, as scheme://host[:port]; repeatable")
 	fl.StringSliceVar(&f.hosts, "host", nil, "Host header to allow besides loopback's; repeatable")
-	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+
-		cli.Names(ops.Toolsets()))
+	toolsetsFlag(fl, &f.toolsets)
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
 	databaseFlag(fl, a)
 	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once for clients with a token")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,12 +58,7 @@ type tail struct {
 }
 
 func (t tail) run(ctx context.Context) error {
-	woken, stop := t.Node.Subscribe(node.Commits)
-	defer stop()
-	tick := time.NewTicker(cli.FollowEvery)
-	defer tick.Stop()
-	list, next, err := t.Node.AuditTail(ctx, t.Caller.Principal, t.filter, 0, t.limit)
-	for err == nil {
+	return t.AuditTail(ctx, t.filter, t.limit, t.follow, func(list []node.Tailed) error {
 		for _, e := range list {
 			for _, id := range cli.TargetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
 				t.LearnName(ctx, schemas.EntityID(id))
@@ -73,20 +67,8 @@ func (t tail) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if !t.follow {
-			return nil
-		}
-		if len(list) < node.AuditPage {
-			select {
-			case <-woken:
-			case <-tick.C:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		list, next, err = t.Node.AuditTail(ctx, t.Caller.Principal, t.filter, max(next, 1), node.AuditPage)
-	}
-	return err
+		return nil
+	})
 }
 
 func (t tail) show(e node.Tailed) error {

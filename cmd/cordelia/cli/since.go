@@ -8,10 +8,6 @@ import (
 	"cordelia/schemas"
 )
 
-// FollowEvery is how long a command that follows sleeps when nothing wakes it: not every entry
-// comes with an event.
-const FollowEvery = time.Second
-
 // SinceFlag adds --since to a command.
 func SinceFlag(cmd *cobra.Command, since *string, otherwise string) {
 	cmd.Flags().StringVar(since, "since", otherwise,
