@@ -1,12 +1,14 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 
 	"cordelia/access"
 	"cordelia/agents"
+	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -46,7 +48,7 @@ func (n *Node) Shared() bool { return n.Store.Path() == "" }
 // joins a database with one needs none of its own: each caller brings their key.
 func (n *Node) NeedsUser(ctx context.Context) (needs bool, err error) {
 	if !n.Home.Fresh() || !n.Shared() {
-		return n.Home.Fresh(), nil
+		return n.Home.Fresh(), nil // StrangeKey refuses a home whose user is not the database's
 	}
 	err = n.Look(ctx, "open_identity", func(g access.Grant) error {
 		_, err := agents.SoleHuman(g)
@@ -65,11 +67,82 @@ func (n *Node) LostKey(ctx context.Context) error {
 		if err != nil || needs {
 			return err
 		}
-		return schemas.NotFoundf("the database has a user, and %s has no key of theirs", n.Home).
-			Try("copy the folder keys of the home that made the user; cordelia serve needs none of these keys, and " +
-				"cordelia mcp --as NAME only that agent's")
+		return keyless(n.Home)
 	}
 	return n.Look(ctx, "open_identity", func(g access.Grant) error { return lostKey(g.Tx(), n.Home) })
+}
+
+// keyless refuses a home without the key of the database's user.
+func keyless(home Home) error {
+	return schemas.NotFoundf("the database has a user, and %s has no key of theirs", home).
+		Try("copy the folder keys of the home that made the user; cordelia serve needs none of these keys, and " +
+			"cordelia mcp --as NAME only that agent's")
+}
+
+// StrangeKey refuses a home whose user the server's database does not know: the home made them
+// in its file, or for another database. A key that was changed since is no stranger's.
+// Errors: CodeUnauthenticated.
+func (n *Node) StrangeKey(ctx context.Context) error {
+	if !n.Shared() || n.Home.Fresh() {
+		return nil
+	}
+	return n.Look(ctx, "open_identity", func(g access.Grant) error { return strangeKey(g.Tx(), n.Home) })
+}
+
+func strangeKey(tx *store.Tx, home Home) error {
+	own, err := keys.ReadHeader(home.HumanKey())
+	if err != nil {
+		return err
+	}
+	r, err := agents.Inspect(tx, own.EntityID)
+	switch {
+	case err == nil && (own.KeySeq != r.Key.KeySeq || bytes.Equal(own.PublicKey, r.Key.PublicKey)):
+		return nil
+	case err != nil && !errors.Is(err, schemas.ErrNotFound):
+		return err
+	}
+	refusal := schemas.Errorf(schemas.CodeUnauthenticated, "your key in %s belongs to no one in this database", home)
+	if missing(home.Database()) {
+		return refusal.Try("name the database of this home, or use the other one from an empty folder: --home DIR; " +
+			"where a first start was killed, run: cordelia setup")
+	}
+	return refusal.Try("your memories and agents are in %s: cordelia migrate --to ADDRESS brings them into an empty "+
+		"database; to use another user's, name an empty folder: --home DIR", home.Database())
+}
+
+// CheckJoin refuses a home that cannot have a user in the server's database at address: it
+// knows another, whose key is not here. It makes no table there.
+func CheckJoin(ctx context.Context, home Home, address string) error {
+	o := store.Options{URL: address}
+	vacant, err := store.Vacant(ctx, o)
+	switch {
+	case errors.Is(err, schemas.ErrConflict): // of another version: the node that opens it looks
+		return nil
+	case err != nil:
+		return err
+	case vacant && !home.Fresh() && !missing(home.Database()):
+		return schemas.Conflictf("your memories and agents are in %s, and the database is empty", home.Database()).
+			Try("bring them there: cordelia migrate --to ADDRESS")
+	case vacant:
+		return nil
+	}
+	s, err := store.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // only read
+	return s.Read(ctx, func(tx *store.Tx) error {
+		_, err := agents.InspectHuman(tx)
+		switch {
+		case errors.Is(err, schemas.ErrNotFound):
+			return nil
+		case err == nil && home.Fresh():
+			return keyless(home)
+		case err == nil:
+			return strangeKey(tx, home)
+		}
+		return err
+	})
 }
 
 func missing(path string) bool {

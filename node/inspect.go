@@ -22,6 +22,12 @@ func NetworkFileSystem(folder string) (name string, is bool) { return store.Netw
 // HasPassword reports whether the address of a database holds a password.
 func HasPassword(address string) bool { return store.HasPassword(address) }
 
+// CheckDatabase refuses an address that no database can be opened at.
+func CheckDatabase(address string) error {
+	_, err := store.PlaceOf(address)
+	return err
+}
+
 // ParseDurability reads when a write counts as done. Errors: CodeInvalid.
 func ParseDurability(text string) (store.Durability, error) {
 	switch text {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 
@@ -44,12 +47,13 @@ mean: docs/settings.md. Processes that run keep what they began with.`,
 	)
 }
 
-// configHome is the home with its settings as they are in the file, and in use.
-func configHome(a *cli.App) (home node.Home, file clientsettings.File, err error) {
+// configHome is the home with its settings as they are in the file, and in use. It needs no
+// user: a node that joined a database has none, and an empty home may be given its database.
+func configHome(a *cli.App, empty bool) (home node.Home, file clientsettings.File, err error) {
 	if home, err = a.AbsoluteHome(); err != nil {
 		return home, file, err
 	}
-	if home.Fresh() {
+	if !empty && home.Fresh() && !cli.Exists(home.NodeKey()) && !cli.Exists(config.File(home)) {
 		return home, file, a.NoHome()
 	}
 	if file, err = clientsettings.ReadFile(config.File(home)); err != nil {
@@ -140,7 +144,7 @@ func isSetting(key string) bool {
 }
 
 func configList(a *cli.App) error {
-	_, file, err := configHome(a)
+	_, file, err := configHome(a, false)
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func configList(a *cli.App) error {
 		set, usual := map[string]json.RawMessage{}, map[string]string{}
 		for _, key := range allSettings() {
 			usual[key] = defaultOf(key)
-			if v := settingAt(file.Content, key); v != nil {
+			if v := shown(key, settingAt(file.Content, key)); v != nil {
 				set[key] = v
 			}
 		}
@@ -158,7 +162,7 @@ func configList(a *cli.App) error {
 	for _, key := range allSettings() {
 		usual := defaultOf(key)
 		value := cli.Styled(usual, cli.Dim)
-		if v := settingAt(file.Content, key); v != nil {
+		if v := shown(key, settingAt(file.Content, key)); v != nil {
 			value = cli.Text(cli.Clean(plainValue(v)))
 		}
 		t.Add(cli.Text(key), value, cli.Styled(usual, cli.Dim))
@@ -166,6 +170,14 @@ func configList(a *cli.App) error {
 	a.Print(t)
 	a.Note("those that differ are in %s; what they mean: docs/settings.md", file.Path)
 	return nil
+}
+
+// shown is the value of a setting, but for one with a password.
+func shown(key string, v json.RawMessage) json.RawMessage {
+	if v != nil && config.HoldsPassword(key, jsontext.Value(v)) {
+		return mustMarshal("(holds a password, so it is not shown)")
+	}
+	return v
 }
 
 // plainValue is a JSON value as a person writes it.
@@ -182,14 +194,14 @@ func plainValue(v json.RawMessage) string {
 }
 
 func configGet(a *cli.App, key string) error {
-	_, file, err := configHome(a)
+	_, file, err := configHome(a, false)
 	if err != nil {
 		return err
 	}
 	if !isSetting(key) {
 		return unknownSetting(key)
 	}
-	v := settingAt(file.Content, key)
+	v := shown(key, settingAt(file.Content, key))
 	switch {
 	case a.AsJSON:
 		return a.PrintJSON(map[string]any{"key": key, "value": v})
@@ -203,7 +215,7 @@ func configGet(a *cli.App, key string) error {
 }
 
 func configSet(a *cli.App, key, word string) error {
-	home, file, err := configHome(a)
+	home, file, err := configHome(a, key == "database")
 	if err != nil {
 		return err
 	}
@@ -225,11 +237,19 @@ func configSet(a *cli.App, key, word string) error {
 	}
 	s, err := config.Decode(content)
 	if err == nil {
-		err = s.Configure(&node.Config{Home: home})
+		err = cmp.Or(s.Configure(&node.Config{Home: home}), s.CheckDatabase(), s.CheckOutward(home, false))
 	}
 	if err != nil {
-		return schemas.Invalidf("%s was not changed: %s", key,
+		refusal := schemas.Invalidf("%s was not changed: %s", key,
 			schemas.MessageOf(err)).Try("correct the value; cordelia config list shows the settings")
+		if why, ok := errors.AsType[*schemas.Error](err); ok && len(why.Hint) > 0 {
+			refusal.Hint, refusal.Expected = why.Hint, why.Expected
+		}
+		return refusal
+	}
+	if err := os.MkdirAll(string(home), 0o700); err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be made", home).
+			Try("look who owns the folder above it, or name another with --home").Because(err)
 	}
 	if err := file.Replace(content); err != nil {
 		return err

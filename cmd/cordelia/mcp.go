@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,11 @@ func ownCaller(ctx context.Context, n *ops.Service, as string) (ops.Caller, erro
 	if err != nil {
 		return ops.Caller{}, err
 	}
-	return n.Caller(ctx, file, clientSession())
+	caller, err := n.Caller(ctx, file, clientSession())
+	if err != nil && as == "" {
+		err = cmp.Or(n.StrangeKey(ctx), err)
+	}
+	return caller, err
 }
 
 // firstWrite calls done once the first write is.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -88,7 +89,7 @@ func between(a *cli.App, home node.Home, to string, o *node.MoveOptions) error {
 		return cli.Gone(home)
 	}
 	o.To = to
-	return cli.WithoutPassword(to, "the address on the command line")
+	return config.WithoutPassword(to, "the address on the command line")
 }
 
 func showMoved(a *cli.App, home node.Home, r node.MoveReport, to string) {

@@ -93,6 +93,9 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 			return err
 		}
 	}
+	if err := n.StrangeKey(ctx); err != nil { // commands here would act as no one
+		return err
+	}
 	if err := config.Outward(n.Node); err != nil {
 		return err
 	}

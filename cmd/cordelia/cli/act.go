@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,7 +35,7 @@ func (a *App) AsFlag() string {
 // person's.
 func (a *App) Act(ctx context.Context, as string, f func(*Acting) error) (err error) {
 	a.As = as
-	n, err := a.OpenUsed(ctx)
+	n, err := a.openFor(ctx, as)
 	if err != nil {
 		return err
 	}
@@ -56,9 +57,25 @@ func (a *App) Act(ctx context.Context, as string, f func(*Acting) error) (err er
 		who.As = as
 	}
 	if who.Caller, err = n.Person(ctx, who.Keyring, TerminalSession()); err != nil {
-		return err
+		if n.Home.Fresh() {
+			return cmp.Or(n.LostKey(ctx), err)
+		}
+		return cmp.Or(n.StrangeKey(ctx), err)
 	}
 	return f(who)
+}
+
+// openFor is OpenUsed; for an agent also in a home that joined a database without the user's key.
+func (a *App) openFor(ctx context.Context, as string) (*ops.Service, error) {
+	home, err := a.Place()
+	if err != nil || as == "" || !home.Fresh() {
+		return a.OpenUsed(ctx)
+	}
+	address, err := a.Database(home)
+	if err != nil || address == "" {
+		return a.OpenUsed(ctx)
+	}
+	return a.OpenNode(ctx)
 }
 
 // Call calls an operation of the catalogue and returns its output.

@@ -113,15 +113,14 @@ func (a *App) OpenNode(ctx context.Context) (*ops.Service, error) {
 	return ops.Open(ctx, c)
 }
 
-// DatabaseVariable names the address of a PostgreSQL database in the environment. It may hold
-// the password, which other places may not.
-const DatabaseVariable = "CORDELIA_DB"
+// DatabaseVariable names the address of a PostgreSQL database in the environment.
+const DatabaseVariable = config.DatabaseVariable
 
 // Database is the address of the PostgreSQL database with the state of home: from the command
 // line, else the environment, else the settings; "" = the state is in the home's file.
 func (a *App) Database(home node.Home) (string, error) {
 	if a.DB != "" {
-		return a.DB, WithoutPassword(a.DB, "the address on the command line")
+		return a.DB, config.WithoutPassword(a.DB, "the address on the command line")
 	}
 	if address := os.Getenv(DatabaseVariable); address != "" {
 		a.ownDB = address
@@ -136,18 +135,7 @@ func (a *App) Database(home node.Home) (string, error) {
 	if err != nil {
 		return "", config.Unusable(home, err)
 	}
-	return s.Database, WithoutPassword(s.Database, "the setting database")
-}
-
-// WithoutPassword refuses an address with a password where others may read it.
-func WithoutPassword(address, where string) error {
-	if !node.HasPassword(address) {
-		return nil
-	}
-	return schemas.Invalidf("%s holds a password, which others may read there", where).
-		Expecting("an address without it, such as postgres://user@host:5432/database").
-		Try("put the password into ~/.pgpass (mode 0600; PGPASSFILE names another file), or the whole address into " +
-			DatabaseVariable)
+	return s.Database, config.WithoutPassword(s.Database, config.DatabaseSetting)
 }
 
 // WorkingFolder is where a process works: the folder given, else the one it was

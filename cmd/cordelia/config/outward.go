@@ -29,6 +29,9 @@ func Outward(n *node.Node) error {
 		return nil
 	}
 	to, groups, err := s.NATS.open(n.Home)
+	if err == nil {
+		err = s.NATS.unfinished()
+	}
 	if err != nil {
 		return Unusable(n.Home, err)
 	}
@@ -36,10 +39,31 @@ func Outward(n *node.Node) error {
 	return nil
 }
 
-func (o outward) open(home node.Home) (to *jetstream.Publisher, groups []schemas.GroupID, err error) {
-	if len(o.Groups) == 0 {
-		return nil, nil, errors.New("nats: groups names no group, and only events of groups that it names go out")
+// CheckOutward refuses the settings for NATS that no server starts with; whole, also those
+// that lack something.
+func (s Settings) CheckOutward(home node.Home, whole bool) error {
+	if s.NATS == nil {
+		return nil
 	}
+	_, _, err := s.NATS.open(home)
+	if err == nil && whole {
+		err = s.NATS.unfinished()
+	}
+	return err
+}
+
+// unfinished refuses settings that lack something.
+func (o outward) unfinished() error {
+	switch {
+	case o.URL == "":
+		return errors.New("nats: url names no server")
+	case len(o.Groups) == 0:
+		return errors.New("nats: groups names no group, and only events of groups that it names go out")
+	}
+	return nil
+}
+
+func (o outward) open(home node.Home) (to *jetstream.Publisher, groups []schemas.GroupID, err error) {
 	for _, g := range o.Groups {
 		if err := schemas.CheckGroupID(g); err != nil {
 			return nil, nil, fmt.Errorf("nats: groups: %w", err)
@@ -49,6 +73,9 @@ func (o outward) open(home node.Home) (to *jetstream.Publisher, groups []schemas
 	file := o.Credentials
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(string(home), file)
+	}
+	if o.URL == "" { // not set yet
+		return nil, groups, nil
 	}
 	to, err = jetstream.New(jetstream.Config{URL: o.URL, Credentials: file})
 	return to, groups, err

@@ -104,6 +104,8 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 		x.report("key folder", Problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
 	}
 	opened := 0
+	address, err := x.app.Database(home)
+	joined := err == nil && address != "" && home.Fresh() // a database whose user has another home
 	open := func(check, path string, must bool) {
 		asked := false
 		f, err := keys.LoadFile(path, func() ([]byte, error) {
@@ -120,6 +122,9 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 			held = append(held, heldKey{path, f, must})
 		case asked:
 			x.report(check, Fine, "", "protected by a passphrase, so not opened")
+		case joined && must && errors.Is(err, schemas.ErrNotFound):
+			x.report(check, Fine, "", "none here, and a node that serves tokens needs none; to give commands as the "+
+				"user here, copy the folder keys of the home that made the user")
 		default:
 			x.refused(check, err)
 		}

@@ -21,6 +21,9 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 		x.refused("settings", config.Unusable(home, err))
 		return
 	}
+	if err := s.CheckOutward(home, true); err != nil { // of the database another line tells
+		x.refused("settings", config.Unusable(home, err))
+	}
 	x.checkFolders(s)
 	if s.Embeddings == nil {
 		return

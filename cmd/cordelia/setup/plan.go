@@ -20,6 +20,7 @@ import (
 type setupPlan struct {
 	flags        setupFlags
 	home         node.Home
+	shared       bool // the state is in a server's database
 	binary       binary
 	folders      []folder // to make, outermost first
 	edits        []settingsEdit
@@ -55,7 +56,16 @@ func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error
 	if err != nil {
 		return nil, err
 	}
-	if err := keyLost(ctx, p.home); err != nil {
+	address, err := a.Database(p.home)
+	if err != nil {
+		return nil, err
+	}
+	if p.shared = address != ""; p.shared {
+		err = node.CheckJoin(ctx, p.home, address)
+	} else {
+		err = keyLost(ctx, p.home)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := p.planKey(); err != nil {
@@ -103,6 +113,9 @@ func (p *setupPlan) planHome() {
 		{p.home.Database(), "the database"},
 	} {
 		act := Unchanged
+		if p.shared && file.path == p.home.Database() {
+			continue
+		}
 		if _, err := os.Lstat(file.path); err != nil {
 			act = created
 		}

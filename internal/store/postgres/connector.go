@@ -63,6 +63,9 @@ const (
 // transaction, no statement with a name.
 func NewConnector(url string, kind Kind) (*Connector, error) {
 	config, err := pgconn.ParseConfig(url)
+	if err == nil && foreign(url) {
+		err = errors.New("a scheme that is not PostgreSQL's")
+	}
 	if err != nil {
 		return nil, unreadable(err)
 	}
@@ -171,7 +174,16 @@ func HasPassword(address string) bool {
 }
 
 // passwords finds one, also in an address that cannot be read otherwise.
-var passwords = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/]*@`)
+var passwords = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:.*@`)
+
+// scheme is how an address begins that is no list of settings.
+var scheme = regexp.MustCompile(`^\s*[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// foreign reports whether an address is of something else, which would be read as settings.
+func foreign(address string) bool {
+	return scheme.MatchString(address) && !strings.HasPrefix(address, "postgres://") &&
+		!strings.HasPrefix(address, "postgresql://")
+}
 
 // Connect implements driver.Connector.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
