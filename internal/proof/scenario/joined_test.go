@@ -25,7 +25,7 @@ func TestSettingsTakeNoPassword(t *testing.T) {
 		{"database", "host=db.example password=" + secret, "holds a password"},
 		{"database", "postgres://ann@db.example/x?pooler=sesion", "unknown kind of pooler"},
 		{"database", "mysql://ann@db.example/x?a=b", "cannot be read"},
-		{"nats.url", "nats://ann:" + secret + "@nats.example:4222", "holds a user or a password"},
+		{"nats.url", "tls://ann:" + secret + "@nats.example:4222", "holds a user or a password"},
 		{"nats.url", "http://nats.example", "cannot be read"},
 		{"nats", `{"url":"nats://` + secret + `@nats.example:4222","groups":["harbour"]}`, "holds a user or a password"},
 	} {
@@ -35,7 +35,7 @@ func TestSettingsTakeNoPassword(t *testing.T) {
 		raw, _ := os.ReadFile(settings) //nolint:errcheck // none is as good
 		require.NotContains(t, string(raw), c.value)
 	}
-	for _, whole := range [][2]string{{"nats.groups", `["harbour"]`}, {"nats.url", "nats://nats.example:4222"}} {
+	for _, whole := range [][2]string{{"nats.groups", `["harbour"]`}, {"nats.url", "tls://nats.example:4222"}} {
 		runs(t, n, "config", "set", whole[0], whole[1]) // one after the other
 	}
 	for _, held := range []struct{ content, by string }{
