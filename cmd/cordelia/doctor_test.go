@@ -197,7 +197,7 @@ func TestDoctor(t *testing.T) {
 			require.NoError(u.t, os.Truncate(u.path(".cordelia/cordelia.db"), info.Size()/2))
 		}, "database", doctor.Problem, "damaged", "cordelia restore"},
 		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database",
-			doctor.Problem, "schema 99", "newer cordelia"},
+			doctor.Problem, "schema 99", "newer program"},
 		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`),
 			"schema", doctor.Warning, "this program's", "backup"},
 		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`),

@@ -215,7 +215,7 @@ func TestVerifyFile(t *testing.T) {
 			_, err := VerifyFile(t.Context(), test.path, nil)
 			require.Error(t, err)
 			require.Equal(t, test.code, schemas.CodeOf(err), "%v", err)
-			require.Equal(t, name == "newer", strings.Contains(err.Error(), "install the newer cordelia"), "%v", err)
+			require.Equal(t, name == "newer", strings.Contains(err.Error(), "install the newer program"), "%v", err)
 		})
 	}
 	before, err := os.ReadDir(filepath.Dir(good.Path))

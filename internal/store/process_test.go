@@ -238,7 +238,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrUnavailable)
 	require.ErrorContains(t, err, fmt.Sprintf("schema %d, this cordelia knows up to %d", SchemaVersion()+1,
 		SchemaVersion()))
-	require.ErrorContains(t, err, "install the newer cordelia")
+	require.ErrorContains(t, err, "install the newer program")
 }
 
 func requireSound(t *testing.T, path string) {

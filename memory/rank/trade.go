@@ -17,7 +17,7 @@ import (
 
 // ofTheTrade is how much nearer two words of a group are than words from which one stands for
 // another, times the root of how many the group has: large groups are of a kind, small ones of a thing.
-const ofTheTrade = 0.4
+const ofTheTrade = 0.5
 
 //go:embed trade.txt
 var trade string

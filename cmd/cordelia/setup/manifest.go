@@ -116,7 +116,7 @@ func ReadManifest(home node.Home) (manifestFile, Manifest, error) {
 	err = strictjson.Unmarshal(f.Content, &m, strictjson.RejectUnknownMembers(true))
 	if err != nil || m.Version != manifestVersion {
 		return f, m, schemas.Invalidf("%s is damaged or of another version", f.Path).
-			Try("use the cordelia that wrote it, or move it away: mv %q %q", f.Path, f.Path+".old").Because(err)
+			Try("use the program that wrote it, or move it away: mv %q %q", f.Path, f.Path+".old").Because(err)
 	}
 	return f, m, nil
 }

@@ -222,7 +222,7 @@ func TestADatabaseThatCannotBeUsed(t *testing.T) {
 		{"an unknown sslmode", "postgres://ann@127.0.0.1/x?sslmode=verfy-full", nil, []string{"sslmode", "verify-full"}},
 		{"an authority that is not there", "postgres://ann@127.0.0.1/x?sslmode=verify-full&sslrootcert=/absent.crt", nil,
 			[]string{"/absent.crt", "sslrootcert"}},
-		{"a newer schema", newer, nil, []string{"has schema 999", "install the newer cordelia"}},
+		{"a newer schema", newer, nil, []string{"has schema 999", "install the newer program"}},
 		{"no address", "postgres://:x", nil, []string{"cannot be read", "postgres://user@host:5432/database"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -75,7 +75,7 @@ func Up(c Conn, have int, all []Migration, at int64) error {
 func Newer(have, known int) error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the database has schema %d, this cordelia knows up to %d", have,
 		known).
-		Try("install the newer cordelia that wrote it: cordelia version shows this one's")
+		Try("install the newer program that wrote it: cordelia version shows this one's")
 }
 
 // Version is the schema version of a SQLite database, 0 of an empty one.
