@@ -61,6 +61,16 @@ func TestAnAuthorFinds(t *testing.T) {
 	found = n.search(ada, "what did Robert Glass report")
 	require.Equal(t, last, found.Hits[0].ID)
 	require.Contains(t, found.Hits[0].Why, "by robert glass")
+	// An agent may be called by a word of the trade, which asks for the matter, too.
+	framework := put(ada, "The frontend framework is fiber.")
+	put(ada, "The framework of the roof is oak.")
+	put(bob, "A framework for prices is due on Friday.")
+	n.sql(`UPDATE entities SET display_name = 'frontend' WHERE id = ?`, bob)
+	n.rights()
+	require.Equal(t, framework, idsOf(n.search(ada, "which frontend framework do we have"))[0])
+	require.Equal(t, "by bob", n.search(ada, "what did bob report").Hits[0].Why)
+	n.sql(`UPDATE entities SET display_name = 'Robert Glass' WHERE id = ?`, bob)
+	n.rights()
 	// A name is a word of its own, and the whole name.
 	for _, question := range []string{"what did Robert report", "bobs bob.go bob-two my_bob", "Glass Robert"} {
 		for _, h := range n.search(ada, question).Hits {

@@ -25,12 +25,15 @@ func (s *speaker) sure() bool {
 
 // dropSpeakerTerms finds whose words the query asks for and takes their names out of
 // it if it says anything else: whose words they are is weighed apart. A name in
-// front of a text that is not a speaker's is part of what the text says.
+// front of a text that is not a speaker's is part of what the text says. An author that is called
+// by a word of the trade, such as frontend, is found, and the word stays: it may ask for the matter.
 func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 	authors := map[schemas.EntityID][]int{}
 	for id, both := range names {
 		if w := q.authors[id]; w != nil {
-			authors[id] = w.words
+			if !q.ofTrade(w.words) {
+				authors[id] = w.words
+			}
 			continue
 		}
 		for _, name := range both {
@@ -60,6 +63,11 @@ func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 			}
 		}
 	}
+}
+
+// ofTrade reports whether one of these words of the query is a word of the trade.
+func (q *Query) ofTrade(words []int) bool {
+	return slices.ContainsFunc(words, func(i int) bool { return len(kin(q.order[i].term)) > 0 })
 }
 
 // speakers counts the names in front of texts.
