@@ -15,7 +15,7 @@ PROXY_NAMES=DNS:$name${PROXY_NAMES:+,$PROXY_NAMES}
 umask 077
 mkdir "$folder/secrets" || { echo "prepare.sh: the secrets are there already; keep them" >&2; exit 1; }
 cd "$folder/secrets"
-# What fails is shown, and leaves no secrets behind: the next try makes them anew.
+# What fails is shown, and leaves no secrets behind: the next try makes them all.
 exec 3>&2 2>openssl.log
 trap '[ $? = 0 ] || { cat openssl.log >&3; rm -rf "$PWD"; }' EXIT
 chmod 711 .

@@ -29,7 +29,7 @@ type nameOf struct {
 var nameable access.Fact[struct{}, map[string][]schemas.EntityID]
 
 // namedIn finds the entities whose name stands in a question. It knows only of those that the actor
-// may name: a hidden name is one that nobody has.
+// may name: a hidden name is as one that no entity has.
 func namedIn(g access.Grant, question string) (named []nameOf, err error) {
 	words := nameWords(question)
 	if len(words) == 0 {

@@ -37,7 +37,7 @@ func (n *warmNode) rights() {
 	require.NoError(n.t, n.store.Write(context.Background(), access.BumpEpoch))
 }
 
-// Who is named in a question finds what they wrote, without any word of it.
+// An author named in a question finds what they wrote, without any word of it.
 func TestAnAuthorFinds(t *testing.T) {
 	n, put := team(t)
 	first := put(bob, "The crane stood still until noon.")
@@ -127,14 +127,14 @@ func TestAnAuthorFindsNothingOutOfSight(t *testing.T) {
 	}
 }
 
-// INV-NO-ORACLE: a question names nobody whom its asker may not name. A hidden agent's name and
+// INV-NO-ORACLE: a question names no entity that its asker may not name. A hidden agent's name and
 // that of no agent at all give the same answer for the same queries.
 func TestAHiddenNameIsNone_INV_NO_ORACLE(t *testing.T) {
 	ask := func(with bool) (queries []int, answers []Found) {
 		n := newWarmNode(t)
 		n.group("team-mine", eve, CulturePatch{})
 		for i := range 20 {
-			n.write(eve, inGroup(learning(fmt.Sprintf("report %d of eve's, zora was told", i)), "team-mine"))
+			n.write(eve, inGroup(learning(fmt.Sprintf("report %d of eve's, zora has it", i)), "team-mine"))
 		}
 		n.group("team-a", ada, CulturePatch{}, bob)
 		if with {
@@ -180,19 +180,19 @@ func TestAHiddenNameIsNone_INV_NO_ORACLE(t *testing.T) {
 	require.Equal(t, absent, hidden)
 }
 
-// What a removed agent wrote is found by its name, also where the name was given anew.
+// What a removed agent wrote is found by its name, also where another agent has the name now.
 func TestARemovedAuthorFinds(t *testing.T) {
 	n, put := team(t)
 	was := put(bob, "The crane stood still until noon.")
 	n.sql(`UPDATE entities SET status = 'removed' WHERE id = ?`, bob)
 	n.rights()
 	require.Equal(t, was, idsOf(n.search(ada, "bob"))[0])
-	anew := accesstest.Named("l2-bob-again")
-	n.agent(anew, lead, russell, "bob", "*")
+	next := accesstest.Named("l2-bob-again")
+	n.agent(next, lead, russell, "bob", "*")
 	n.rights()
-	defer n.meet(ada, anew)()
-	require.NoError(t, n.enter(ada, "team-a", anew, access.RoleMember))
-	is := put(anew, "Paint in hall two is dry.")
+	defer n.meet(ada, next)()
+	require.NoError(t, n.enter(ada, "team-a", next, access.RoleMember))
+	is := put(next, "Paint in hall two is dry.")
 	require.Equal(t, []schemas.ItemID{is, was}, idsOf(n.search(ada, "bob"))[:2])
 }
 

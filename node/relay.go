@@ -166,7 +166,7 @@ func (r *relay) send(ctx context.Context, batch events.Outgoing) (sent int, err 
 }
 
 // subject names what a message is about: cordelia.GROUP.TYPE. A dot would end a part of it, and no
-// group's name holds what stands for one: who may read the subjects of a group reads no other's.
+// group's name holds what stands for one: a listener to one group's subjects hears no other's.
 func subject(group schemas.GroupID, kind schemas.EventType) string {
 	return "cordelia." + strings.ReplaceAll(string(group), ".", "=") + "." + string(kind)
 }

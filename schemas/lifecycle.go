@@ -36,7 +36,7 @@ const (
 	Reactivate     Trigger = "reactivate"    // by the parent, within the grace period
 )
 
-// By says who may pull a trigger. The function that pulls it checks the caller and says in which
+// By names the role that may pull a trigger. The function that pulls it checks the caller and says in which
 // of these roles; next refuses any other than the table's.
 type By string
 
@@ -89,7 +89,7 @@ func AgentEdges() []Edge[AgentStatus] {
 	return edges
 }
 
-// NextStatus returns where trigger on leads an agent from state from, and who may pull it, which
+// NextStatus returns where trigger on leads an agent from state from, and in which role, which
 // the caller checks: the node may pull an ancestor's, too.
 func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
 	for _, e := range AgentEdges() {
