@@ -25,8 +25,8 @@ type Established struct {
 
 // Establish makes the node's user and the agent their clients act as, where
 // there are none. It may run in any number of processes at once, and again after
-// a kill at any point: the key files are made first and exclusively, then the
-// records are made from them if they are missing. passphrase protects a new
+// a kill at any point: a key file is made first and exclusively, then the record is
+// made from it if it is missing. passphrase protects a new
 // human key; ask is called for an existing one's.
 func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	ask func() ([]byte, error)) (Established, error) {
@@ -42,8 +42,7 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	if err := n.LostKey(ctx); err != nil {
 		return Established{}, err
 	}
-	fixed := func(keys.Identity) schemas.EntityID { return schemas.EntityID(humanID) }
-	human, err := loadOrCreate(n.Home.HumanKey(), fixed, keys.Human, ask, passphrase)
+	human, err := n.user(ctx, humanID, passphrase, ask)
 	if err != nil {
 		return Established{}, err
 	}
@@ -54,18 +53,34 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	}
 	defer agent.Identity.Erase()
 	out := Established{Human: human.EntityID, Agent: agent.EntityID}
-	if err := n.recordHuman(ctx, human, humanID); err != nil {
-		return out, err
-	}
 	return out, n.recordDefaultAgent(ctx, human.EntityID, agent)
 }
 
-// recordHuman makes the person's record, if the node has none.
-func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) error {
-	return n.Routine(ctx, "setup", func(g access.Grant) error {
-		_, err := agents.SoleHuman(g)
-		if !errors.Is(err, schemas.ErrNotFound) {
+// user loads the person's key, or makes it with their record, if the node has none. A key is made
+// by a transaction that found no user: of two homes that start at once on one database only one
+// makes a user, and the other keeps no key of a stranger.
+func (n *Node) user(ctx context.Context, name string, passphrase []byte, ask func() ([]byte, error)) (keys.File,
+	error) {
+	path := n.Home.HumanKey()
+	human, err := keys.LoadFile(path, ask)
+	loaded := err == nil
+	if err != nil && !errors.Is(err, schemas.ErrNotFound) {
+		return human, err
+	}
+	err = n.Routine(ctx, "setup", func(g access.Grant) (err error) {
+		switch _, err = agents.SoleHuman(g); {
+		case err == nil && n.Shared() && n.Home.Fresh():
+			return keyless(n.Home)
+		case err == nil && n.Shared():
+			return strangeKey(g.Tx(), n.Home)
+		case !errors.Is(err, schemas.ErrNotFound):
 			return err
+		case !loaded:
+			fixed := func(keys.Identity) schemas.EntityID { return schemas.EntityID(name) }
+			if human, err = loadOrCreate(path, fixed, keys.Human, ask, passphrase); err != nil {
+				return err
+			}
+			loaded = true
 		}
 		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: name,
 			Key: human.Identity.Recipient(1)}); err != nil {
@@ -73,6 +88,26 @@ func (n *Node) recordHuman(ctx context.Context, human keys.File, name string) er
 		}
 		return hot.Create(g, human.EntityID)
 	})
+	if err == nil && !loaded { // another process of this home made it meanwhile
+		human, err = keys.LoadFile(path, ask)
+	}
+	return human, err
+}
+
+// EnsureUser makes the user and their agent where neither the home nor the database has one; made
+// reports whether it did. Another home may be first: this one then joins.
+func (n *Node) EnsureUser(ctx context.Context) (made Established, did bool, err error) {
+	needs, err := n.NeedsUser(ctx)
+	if err != nil || !needs {
+		return made, false, err
+	}
+	made, err = n.Establish(ctx, "", nil, nil)
+	if errors.Is(err, schemas.ErrNotFound) {
+		if needs, again := n.NeedsUser(ctx); again == nil && !needs && n.Home.Fresh() {
+			return made, false, nil
+		}
+	}
+	return made, err == nil, err
 }
 
 // recordDefaultAgent makes the record of the agent that the user's clients act as, if there is none.

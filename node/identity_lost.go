@@ -45,10 +45,13 @@ func lostKey(tx *store.Tx, home Home) error {
 func (n *Node) Shared() bool { return n.Store.Path() == "" }
 
 // NeedsUser reports whether neither the home nor the database has a user yet. A home that
-// joins a database with one needs none of its own: each caller brings their key.
+// joins a database with one needs none of its own: each caller brings their key. A home with the
+// user's key alone had a first start that was killed.
 func (n *Node) NeedsUser(ctx context.Context) (needs bool, err error) {
-	if !n.Home.Fresh() || !n.Shared() {
-		return n.Home.Fresh(), nil // StrangeKey refuses a home whose user is not the database's
+	fresh := n.Home.Fresh()
+	begun := missing(n.Home.DefaultAgentKey()) && missing(n.Home.Database())
+	if !n.Shared() || !fresh && !begun {
+		return fresh, nil // StrangeKey refuses a home whose user is not the database's
 	}
 	err = n.Look(ctx, "open_identity", func(g access.Grant) error {
 		_, err := agents.SoleHuman(g)

@@ -80,13 +80,9 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 		return err
 	}
 	defer cli.Closing(n, &err)
-	if needs, err := n.NeedsUser(ctx); err != nil {
+	if made, did, err := n.EnsureUser(ctx); err != nil {
 		return err
-	} else if needs {
-		made, err := n.Establish(ctx, "", nil, nil)
-		if err != nil {
-			return err
-		}
+	} else if did {
 		fmt.Fprintf(a.ErrOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human,
 			a.Home)
 	}

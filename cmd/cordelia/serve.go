@@ -86,12 +86,8 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 		return err
 	}
 	defer cli.Closing(n, &err)
-	if needs, err := n.NeedsUser(ctx); err != nil {
+	if _, _, err := n.EnsureUser(ctx); err != nil {
 		return err
-	} else if needs {
-		if _, err := n.Establish(ctx, "", nil, nil); err != nil {
-			return err
-		}
 	}
 	if err := n.StrangeKey(ctx); err != nil { // commands here would act as no one
 		return err

@@ -3,8 +3,10 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +102,54 @@ func TestAHomeOfItsOwnJoinsNoDatabase(t *testing.T) {
 	}
 	n.Env = own
 	runs(t, n, "status")
+}
+
+// Homes that start at once on one empty database agree on one user: the others join, and hold no
+// key of a user that the database does not know.
+func TestHomesThatStartAtOnceMakeOneUser(t *testing.T) {
+	server := storetest.Server(t)
+	for try := range 3 {
+		address := storetest.Empty(t, server, fmt.Sprint(t.Name(), try))
+		nodes := make([]*Node, 3)
+		errs := make([]error, len(nodes))
+		var starts sync.WaitGroup
+		for i := range nodes {
+			nodes[i] = newNode(t)
+			nodes[i].Env = append(nodes[i].Env, "CORDELIA_DB="+address)
+			starts.Go(func() { _, errs[i] = nodes[i].Serve(t.Context()) })
+		}
+		starts.Wait()
+		users := 0
+		for i, n := range nodes {
+			require.NoError(t, errs[i])
+			if _, err := os.Lstat(filepath.Join(n.Home, "keys", "human.key")); err == nil {
+				users++
+				runs(t, n, "status")
+			} else {
+				require.Contains(t, refusedIn(t, n, "status"), "copy the folder keys")
+			}
+			n.Kill()
+		}
+		require.Equal(t, 1, users)
+	}
+}
+
+// A first start that was killed once the user's key was made is finished by the next one. A home
+// with all its keys is another database's.
+func TestAKilledFirstStartIsFinished(t *testing.T) {
+	made := newTeamAt(t, 1, "").nodes[0]
+	killed, strange := newNode(t), newNode(t)
+	for n, files := range map[*Node][]string{killed: {"human.key"}, strange: {"human.key", "claude-code.key"}} {
+		n.Env = append(n.Env, "CORDELIA_DB="+storetest.Empty(t, storetest.Server(t), n.Home))
+		for _, file := range files {
+			raw, err := os.ReadFile(filepath.Join(made.Home, "keys", file))
+			require.NoError(t, err)
+			require.NoError(t, os.MkdirAll(filepath.Join(n.Home, "keys"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(n.Home, "keys", file), raw, 0o600))
+		}
+	}
+	_, err := killed.Serve(t.Context())
+	require.NoError(t, err)
+	runs(t, killed, "status")
+	require.Contains(t, refusedIn(t, strange, "serve", "--listen", "127.0.0.1:0"), "belongs to no one")
 }
