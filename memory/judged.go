@@ -3,6 +3,7 @@ package memory
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -48,16 +49,8 @@ func (p *plan) last(tx querier, ranked []*rank.Doc) ([]*rank.Doc, error) {
 	if p.wrong, err = p.Wrong(words); err != nil || len(p.wrong) == 0 {
 		return ranked, err
 	}
-	var first, last []*rank.Doc
-	for _, d := range ranked {
-		if p.wrong[d.ID] {
-			last = append(last, d)
-		} else {
-			first = append(first, d)
-		}
-	}
 	if p.Inject != nil {
-		return first, nil
+		return slices.DeleteFunc(ranked, func(d *rank.Doc) bool { return p.wrong[d.ID] }), nil
 	}
-	return append(first, last...), nil
+	return rank.WrongLast(ranked, p.wrong), nil
 }

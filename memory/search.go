@@ -47,9 +47,11 @@ type Search struct {
 	AsOf   string // what was true then
 	Limit  int    // 0 = 10, at most 50
 	Full   bool   // whole items
-	Cursor string
-	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
-	Inject *rank.Inject    // what is shown unasked; nil = an ordinary search
+	// Explain gives each hit the parts of its score.
+	Explain bool
+	Cursor  string
+	Here    schemas.GroupID // what the searcher's folder is bound to: its items come first
+	Inject  *rank.Inject    // what is shown unasked; nil = an ordinary search
 	// Without are ways of finding that are left out, to measure what they are worth.
 	Without Way
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
@@ -75,11 +77,12 @@ type Hit struct {
 	// ConflictsWith are those shown beside it that say otherwise of its subject and key.
 	ConflictsWith []schemas.ItemID `json:"conflicts_with,omitempty"`
 	// by the person, by whom its place belongs to, or by the reader
-	Wrong      bool  `json:"judged_wrong,omitempty"`
-	Item       *Item `json:"item,omitempty"`
-	ByWords    int   `json:"-"` // place in the ranking by words, 0 = found by meaning alone
-	Words      int   `json:"-"` // of the query, that it holds as they are
-	SecondHand bool  `json:"-"` // words of tools or from outside, or derived from such
+	Wrong      bool        `json:"judged_wrong,omitempty"`
+	Score      *rank.Score `json:"score,omitempty" jsonschema:"if the search explains itself"`
+	Item       *Item       `json:"item,omitempty"`
+	ByWords    int         `json:"-"` // place in the ranking by words, 0 = found by meaning alone
+	Words      int         `json:"-"` // of the query, that it holds as they are
+	SecondHand bool        `json:"-"` // words of tools or from outside, or derived from such
 }
 
 // Hidden counts what a search did not show: what was superseded, and of the caller's own
@@ -301,7 +304,11 @@ func (p *plan) hits(tx querier, docs []*rank.Doc) ([]Hit, error) {
 			ByWords: d.ByWords,
 			Words:   p.words.Holds(d), NextTo: d.IsNeighbour(), SecondHand: r.source.SecondHand(), Wrong: p.wrong[d.ID]}
 		if hit.Wrong {
-			hit.Why = "judged wrong · " + hit.Why
+			hit.Why = rank.JudgedWrong + " · " + hit.Why
+		}
+		if p.Explain {
+			score := d.Score()
+			hit.Score = &score
 		}
 		if p.Full {
 			item, err := r.item(p.now)

@@ -152,7 +152,6 @@ func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 			d.IsNear(f)
 			found[i].Doc = d
 		} else {
-			f.Because("meaning")
 			authors = append(authors, f.Author)
 		}
 	}

@@ -129,7 +129,7 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (MemorySearchOut, e
 	q, err := memory.NewQuery(memory.Search{Text: in.Query, Type: in.Type, Tags: in.Tags, Group: in.Group,
 		Author: in.Author,
 		Since:  in.Since, Until: in.Until, AsOf: in.AsOf, Limit: in.Limit, Full: in.Detail == "full",
-		Cursor: in.Cursor})
+		Cursor: in.Cursor, Explain: c.Caller.Explains})
 	if err != nil {
 		return out, err
 	}

@@ -105,6 +105,8 @@ type Caller struct {
 
 	MayPend bool // it comes back for the answer of a call that waits; Call's error is then ErrPending
 	Asks    bool // its client asks the user what a call that waits wants to know
+	// Explains: the parts of scores are shown, which cost a model too many words.
+	Explains bool
 	// Consulted: its client says that the user has decided what NeedsPerson named.
 	Consulted bool
 }

@@ -17,7 +17,8 @@ func memoryCommand(a *cli.App) *cobra.Command {
 		cli.Command{
 			Op: "memory_search", Use: "search [WORDS…]", Short: "Find items by their words; without words, the newest",
 			Takes: []string{"query?"}, Example: "cordelia memory search retry backoff --group team",
-			Names: map[string]string{"tags": "tag"}, Show: cli.Shown(showFound),
+			Names: map[string]string{"tags": "tag"}, Explain: "show the parts of each score, by which results are ordered",
+			Show: cli.Shown(showFound),
 		}.Command(a),
 		cli.Command{
 			Op: "memory_search", Use: "list", Short: "List items, the newest first", Hide: []string{"query"},
@@ -102,6 +103,7 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 				cli.Styled(cli.Clean(r.Why), cli.Dim), cli.Text(cli.Clean(r.Snippet)))
 		}
 		a.Print(t)
+		showScores(a, v.Results)
 	}
 	if v.Weak {
 		a.Note("weak: no result matches much of what was asked")
@@ -120,6 +122,35 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 		}
 	}
 	more(a, v.NextCursor)
+}
+
+// showScores shows, of results that have their scores, how each came about: a line for each part, and
+// the score after it.
+func showScores(a *cli.App, results []memory.Hit) {
+	t := cli.Table{Firm: 2, Head: []string{"ID", "SCORE", "BY", "FOR"}}
+	for _, r := range results {
+		if r.Score == nil {
+			continue
+		}
+		id, score := cli.Short(r.ID), 0.0
+		for _, p := range r.Score.Parts {
+			by := fmt.Sprintf("%+.3g", p.Plus)
+			if score += p.Plus; p.Times != 0 {
+				by = fmt.Sprintf("× %.3g", p.Times)
+				score *= p.Times
+			}
+			t.Add(cli.Styled(id, cli.Dim), cli.Text(fmt.Sprintf("%.3g", score)), cli.Text(by),
+				cli.Text(cli.Clean(strings.TrimSpace(p.Why+" "+p.Of))))
+			id = ""
+		}
+		if r.Score.Behind != "" {
+			t.Add(cli.Text(id), cli.Text(""), cli.Styled("behind", cli.Yellow), cli.Text(cli.Clean(r.Score.Behind)))
+		}
+	}
+	if len(t.Rows) > 0 {
+		a.Say("")
+		a.Print(t)
+	}
 }
 
 func showItems(a *cli.App, v ops.MemoryReadWarmOut) {

@@ -98,7 +98,7 @@ func (q *Query) diversify(docs []*Doc) []*Doc {
 		}
 		out, waiting = append(out, d), slices.Delete(waiting, next, next+1)
 	}
-	return out
+	return overtaken(docs, out, dominantAuthor)
 }
 
 // crowds are the dominant authors: the one of what words found, and the one of what meaning found.

@@ -48,8 +48,16 @@ type Doc struct {
 	keeps      float64   // of its score, for where it comes from and who wrote it
 	base       float64
 	score      float64
+	parts      []Part // of score
+	behind     string // why what is worth less stands before it
 	reasons    []string
-	doubts     []string // why it keeps less than all
+	doubts     []doubt // why it keeps less than all
+}
+
+// doubt is why an item counts for less, and the part of its score that it keeps.
+type doubt struct {
+	why   string
+	keeps float64
 }
 
 // Adjoin notes what stands before and after d.
@@ -82,8 +90,8 @@ func (d *Doc) count(i int) (n float64) {
 	return n
 }
 
-// Because adds a reason for which d is found.
-func (d *Doc) Because(reason string) {
+// because adds a reason for which d is found.
+func (d *Doc) because(reason string) {
 	if !slices.Contains(d.reasons, reason) {
 		d.reasons = append(d.reasons, reason)
 	}

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (q *Query) Weigh(m *Meant) bool {
 		weight := q.Trust(m.Author)
 		if m.weight *= weight; weight < 1 {
 			m.inaccurate, m.doubted = true, true
-			m.Because(provedInaccurate)
+			m.because(provedInaccurate)
 		}
 	}
 	return m.Near > 0 && m.weight > leastOfTrust
@@ -90,26 +91,30 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant, weight float64) []*Doc {
 	if q.model == nil || q.model.tried {
 		weight *= unproved + (1-unproved)*agreement(words, meaning)
 	}
-	score, all := map[*Doc]float64{}, slices.Clone(words)
-	top, last := leastOfTrust*neverSurfaces, 1.0
+	all, known := slices.Clone(words), map[*Doc]bool{}
+	top, last := leastOfTrust*neverSurfaces, math.Inf(1)
 	if len(words) > 0 {
 		top = max(words[0].score, top)
 	}
 	for _, d := range words { // what was put behind others stays behind them
-		last = min(last, d.score/top)
-		score[d] = last
+		known[d] = true
+		if d.times(besideBest, 1/top); d.score > last {
+			d.become(d.behind, last)
+		}
+		last, d.behind = d.score, ""
 	}
 	for _, m := range heard {
-		if _, ok := score[m.Doc]; !ok {
+		if !known[m.Doc] {
 			if q.model != nil && m.near < q.model.least {
 				continue
 			}
-			all = append(all, m.Doc)
+			all, known[m.Doc] = append(all, m.Doc), true
+			m.because(byMeaning)
 		}
-		score[m.Doc] += weight * near[m.Doc]
+		m.plus(byMeaning, "", weight*near[m.Doc])
 		m.meant = true
 	}
-	slices.SortStableFunc(all, func(a, b *Doc) int { return cmp.Compare(score[b], score[a]) })
+	slices.SortStableFunc(all, func(a, b *Doc) int { return cmp.Compare(b.score, a.score) })
 	return q.diversify(currentFirst(all))
 }
 

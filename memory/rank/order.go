@@ -7,9 +7,6 @@ import (
 	"cordelia/schemas"
 )
 
-// nextToMatch is why an item without a word of the query is found.
-const nextToMatch = "next to a match"
-
 const (
 	maxNeighbours = 2       // items without a word of the query, among ten hits in a row
 	realMatch     = 2. / 3. // of the weight of the query's words; such a hit no neighbour precedes
@@ -83,14 +80,19 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 // current counts as much as the best of its subject, and what follows loses nothing by it.
 func currentFirst(docs []*Doc) []*Doc {
 	for _, places := range bySubject(docs) {
-		same, scores := make([]*Doc, len(places)), make([]float64, len(places))
+		same, stood := make([]*Doc, len(places)), make([]Score, len(places))
 		for i, n := range places {
-			same[i], scores[i] = docs[n], docs[n].score
+			same[i], stood[i] = docs[n], Score{Value: docs[n].score, Behind: docs[n].behind}
 		}
 		slices.SortStableFunc(same, currentBefore)
 		for i, n := range places {
+			why := placeOfCurrent
+			if same[i].score > stood[i].Value {
+				why = behindCurrent
+			}
 			docs[n] = same[i]
-			docs[n].score = scores[i]
+			docs[n].become(why, stood[i].Value)
+			docs[n].behind = stood[i].Behind
 		}
 	}
 	return docs
@@ -132,8 +134,8 @@ func surfaceCurrent(docs []*Doc) {
 			found = found || docs[n].score > neverSurfaces
 		}
 		if found && current.score <= neverSurfaces {
-			current.score = 2 * neverSurfaces
-			current.Because("current for the same subject")
+			current.become(isCurrent, 2*neverSurfaces)
+			current.because(isCurrent)
 		}
 	}
 }
@@ -160,5 +162,12 @@ func InaccurateLast(ranked []*Doc) []*Doc {
 			first = append(first, d)
 		}
 	}
-	return append(first, last...)
+	return overtaken(ranked, append(first, last...), provedInaccurate)
+}
+
+// WrongLast puts what the reader takes for wrong below all others.
+func WrongLast(ranked []*Doc, wrong map[schemas.ItemID]bool) []*Doc {
+	last := slices.Clone(ranked)
+	slices.SortStableFunc(last, func(a, b *Doc) int { return falseFirst(wrong[a.ID], wrong[b.ID]) })
+	return overtaken(ranked, last, JudgedWrong)
 }

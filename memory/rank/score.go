@@ -61,14 +61,15 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 	q.soften(docs)
 	length := averageLength(docs)
 	for _, d := range docs {
-		d.base = q.bm25(d.tf, d.soft, d.lender(d.prev), d.lender(d.next), float64(d.Tokens), length)
+		d.unscored()
+		q.scoreWords(d, length)
 		if old := d.replaces; old != nil {
-			if base := q.bm25(old.tf, nil, nil, nil, float64(old.Tokens), length); base > d.base {
-				d.base = base
-				d.Because("replaces a match")
+			if base := q.bm25(old.tf, nil, nil, nil, float64(old.Tokens), length); base > d.score {
+				d.become(replacesMatch, base)
+				d.because(replacesMatch)
 			}
 		}
-		d.score = d.base
+		d.base = d.score
 	}
 	pass(docs)
 	q.addSessions(docs)
@@ -78,8 +79,9 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 	}
 	if len(q.order) == 0 {
 		for i, d := range docs { // newest first, as loaded, after those of this folder
-			if d.score = float64(len(docs) - i); d.isIn(q.Here) {
-				d.score += float64(len(docs))
+			d.unscored()
+			if d.plus(newest, "", float64(len(docs)-i)); d.isIn(q.Here) {
+				d.plus(q.HereIs, "", float64(len(docs)))
 			}
 		}
 	}
@@ -89,7 +91,8 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Created, a.Created),
 			strings.Compare(string(a.ID), string(b.ID)))
 	})
-	return q.diversify(currentFirst(q.limitNeighbours(q.injectable(docs))))
+	docs = q.injectable(docs)
+	return q.diversify(currentFirst(overtaken(docs, q.limitNeighbours(docs), neighboursLast)))
 }
 
 // countTerms counts the query's words in d; for a word that no item has, those spelt
@@ -117,28 +120,28 @@ func (q *Query) countTerms(d *Doc) {
 
 // doubt weighs where d comes from and who wrote it.
 func (q *Query) doubt(d *Doc) {
-	d.keeps = 1
-	if d.SecondHand || d.Stale {
-		d.keeps *= secondHand
-	}
+	d.doubts = nil
 	if d.SecondHand {
-		d.doubts = append(d.doubts, "second-hand")
+		d.doubts = append(d.doubts, doubt{fromOutside, secondHand})
 	}
 	if d.Stale {
-		d.doubts = append(d.doubts, "its origin changed")
+		keeps := secondHand
+		if d.SecondHand {
+			keeps = 1 // it counts once
+		}
+		d.doubts = append(d.doubts, doubt{originChanged, keeps})
 	}
 	if q.Trust != nil {
 		if weight := q.Trust(d.Author); weight < 1 {
-			d.keeps *= weight
 			d.inaccurate = true
-			d.doubts = append(d.doubts, provedInaccurate)
+			d.doubts = append(d.doubts, doubt{provedInaccurate, weight})
 		}
 	}
-	d.doubted = len(d.doubts) > 0
+	d.keeps, d.doubted = 1, len(d.doubts) > 0
+	for _, of := range d.doubts {
+		d.keeps *= of.keeps
+	}
 }
-
-// provedInaccurate is why an author's items count for less.
-const provedInaccurate = "author proved inaccurate"
 
 func averageLength(docs []*Doc) float64 {
 	sum, n := 0.0, 0.0
@@ -155,23 +158,46 @@ func averageLength(docs []*Doc) float64 {
 // terms that it lacks; nil if none do.
 func (q *Query) bm25(tf, soft []float64, prev, next *Doc, length, average float64) float64 {
 	score := 0.0
-	for i, t := range q.order {
-		n, weight := tf[i], t.weight
-		if n == 0 && soft != nil && soft[i] > 0 {
-			n, weight = soft[i], t.meant
-		}
-		if prev != nil && prev.Tokens <= shortEnough {
-			n += fromPrevious * prev.tf[i]
-		}
-		if next != nil && next.Tokens <= shortEnough {
-			n += fromNext * next.tf[i]
-		}
-		if n > 0 {
-			long := (length + evenLength) / (average + evenLength)
-			score += weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
-		}
+	for i := range q.order {
+		score += q.worth(i, tf, soft, prev, next, length, average)
 	}
 	return score
+}
+
+// worth is what the i-th word of the query adds to bm25.
+func (q *Query) worth(i int, tf, soft []float64, prev, next *Doc, length, average float64) float64 {
+	n, weight := tf[i], q.order[i].weight
+	if n == 0 && soft != nil && soft[i] > 0 {
+		n, weight = soft[i], q.order[i].meant
+	}
+	if prev != nil && prev.Tokens <= shortEnough {
+		n += fromPrevious * prev.tf[i]
+	}
+	if next != nil && next.Tokens <= shortEnough {
+		n += fromNext * next.tf[i]
+	}
+	if n == 0 {
+		return 0
+	}
+	long := (length + evenLength) / (average + evenLength)
+	return weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
+}
+
+// scoreWords gives d what each word of the query is worth in it.
+func (q *Query) scoreWords(d *Doc, average float64) {
+	prev, next := d.lender(d.prev), d.lender(d.next)
+	for i, t := range q.order {
+		why := ofWord
+		switch {
+		case d.tf[i] == 0 && d.soft != nil && d.soft[i] > 0:
+			why = closeTo
+		case d.tf[i] == 0:
+			why = saidBeside
+		case t.fuzzy:
+			why = speltLike
+		}
+		d.plus(why, t.written, q.worth(i, d.tf, d.soft, prev, next, float64(d.Tokens), average))
+	}
 }
 
 // pass gives a share of each item's score to those around it: an answer often
@@ -183,8 +209,8 @@ func pass(docs []*Doc) {
 			return
 		}
 		gate := min(1, shortEnough/max(float64(to.Tokens), 1)) // a long text has enough words without its neighbours
-		to.score += share * gate * from.base * from.lends(to)
-		to.Because(nextToMatch)
+		to.plus(nextToMatch, "", share*gate*from.base*from.lends(to))
+		to.because(nextToMatch)
 		to.sound = to.sound || !from.inaccurate
 	}
 	for _, d := range docs {
@@ -243,7 +269,7 @@ func (q *Query) addSessions(docs []*Doc) {
 	}
 	for _, d := range docs {
 		if s := sessions[d.Thread]; s != nil && top > 0 && d.score > 0 {
-			d.score += sessionShare * best * s.score / top * s.match.lends(d)
+			d.plus(ofSession, "", sessionShare*best*s.score/top*s.match.lends(d))
 		}
 	}
 }
@@ -251,37 +277,39 @@ func (q *Query) addSessions(docs []*Doc) {
 // adjust weighs the speaker, the date and the kind of answer that the query asks for.
 func (q *Query) adjust(d *Doc, wanted text.Dates, asked text.Shapes) {
 	if d.score == 0 && (d.named || d.Candidate) {
-		d.score = neverSurfaces // unless it has the name or the date that is asked for
+		d.plus(withoutWords, "", neverSurfaces) // unless it has the name or the date that is asked for
 	}
 	share := wanted.Share(d.date())
 	if d.dated = slices.ContainsFunc(q.spans, func(s text.Span) bool { return s.Has(d.date()) }); d.dated {
-		d.score += inSpan * q.spanWeight
+		d.plus(ofTheDate, "", inSpan*q.spanWeight)
 		share = 1
 	}
 	if share > 0 {
-		d.score *= 1 + byDate*share
-		d.Because("of the date named")
+		d.times(ofTheDate, 1+byDate*share)
+		d.because(ofTheDate)
 	}
 	if d.by != nil {
-		d.score = q.worthOf(d.by, d.score)
-		d.Because("by " + d.by.name)
+		by := byName + d.by.name
+		d.become(by, q.worthOf(d.by, d.score))
+		d.because(by)
 	}
 	if d.named {
-		if d.score *= byAuthor; d.by == nil {
-			d.Because("said by who is named")
+		if d.times(byTheNamed, byAuthor); d.by == nil {
+			d.because(byTheNamed)
 		}
 	}
 	if asked&d.Shapes != 0 {
-		d.score *= byShape
-		d.Because("answers " + asked.String())
+		answers := answersKind + asked.String()
+		d.times(answers, byShape)
+		d.because(answers)
 	}
 	if d.isIn(q.Here) {
-		d.score *= byFolder
-		d.Because(q.HereIs)
+		d.times(q.HereIs, byFolder)
+		d.because(q.HereIs)
 	}
-	d.score *= d.keeps
-	for _, reason := range d.doubts {
-		d.Because(reason)
+	for _, of := range d.doubts {
+		d.times(of.why, of.keeps)
+		d.because(of.why)
 	}
 }
 

@@ -273,13 +273,13 @@ func (q *Query) Why(d *Doc) string {
 		parts = append(parts, "words: "+strings.Join(exact, ", "))
 	}
 	if len(soft) > 0 {
-		parts = append(parts, "close to: "+strings.Join(soft, ", "))
+		parts = append(parts, closeTo+": "+strings.Join(soft, ", "))
 	}
 	if len(fuzzy) > 0 {
-		parts = append(parts, "spelt like: "+strings.Join(fuzzy, ", "))
+		parts = append(parts, speltLike+": "+strings.Join(fuzzy, ", "))
 	}
 	if len(q.order) == 0 {
-		parts = append(parts, "newest")
+		parts = append(parts, newest)
 	}
 	return strings.Join(append(parts, d.reasons...), " · ")
 }

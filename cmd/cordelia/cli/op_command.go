@@ -32,6 +32,7 @@ type Command struct {
 	Fill    func(in map[string]any)
 	Prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
 	Show    func(a *App, answer any) error
+	Explain string                                           // help of --explain: results have their scores; "" = none
 	Learns  bool                                             // what it shows names agents by their ids
 	After   func(ctx context.Context, w *Acting, answer any) // says beside the answer what else is so
 	// the exit code, where it depends on the answer
@@ -43,6 +44,7 @@ func (t Command) Command(a *App) *cobra.Command {
 	known := argumentsOf(ops.Find(t.Op))
 	t.mustFit(known)
 	var as string
+	var explain bool
 	flags := map[string]*value{}
 	cmd := &cobra.Command{
 		Use: t.Use, Short: t.Short, Long: t.Long, Example: "  " + t.Example,
@@ -53,6 +55,7 @@ func (t Command) Command(a *App) *cobra.Command {
 				return err
 			}
 			return a.Act(cmd.Context(), as, func(w *Acting) error {
+				w.Caller.Explains = explain
 				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
 					return t.worded(cmd, known, err)
@@ -79,6 +82,9 @@ func (t Command) Command(a *App) *cobra.Command {
 		if t.free(arg.name) {
 			flags[arg.name] = arg.flag(cmd, t.flagName(arg.name))
 		}
+	}
+	if t.Explain != "" {
+		cmd.Flags().BoolVar(&explain, "explain", false, t.Explain)
 	}
 	AsFlag(cmd, &as)
 	a.completeTwin(cmd, t, known)
