@@ -57,26 +57,25 @@ func (s *signs) last() int64 {
 // refresh reads what is new in scopes.
 func (x *index) refresh(tx querier, model model, scopes []int64) error {
 	words := (model.dim + 63) / 64
+	known, last := make([][2]int64, len(scopes)), make(map[int64]int64, len(scopes))
 	x.mu.RLock()
-	known := make([][2]int64, len(scopes))
 	for i, n := range scopes {
-		known[i] = [2]int64{n, 0}
 		if x.model == model.n {
-			known[i][1] = x.scopes[n].last()
+			last[n] = x.scopes[n].last()
 		}
+		known[i] = [2]int64{n, last[n]}
 	}
 	x.mu.RUnlock()
-	type entry struct {
-		scope int64
-		Spot
-		bits []byte
-	}
-	rows, err := tx.Query(selectSigns, model.n, store.List(known))
-	fresh, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
-		return e, r.Scan(&e.scope, &e.Seq, &e.Item, &e.bits)
-	})
+	rows, err := tx.Query(selectNewer, model.n, store.List(known))
+	newer, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
-		return fmt.Errorf("read signs: %w", err)
+		return fmt.Errorf("look for signs: %w", err)
+	}
+	fresh := make(map[int64]*signs, len(newer))
+	for _, n := range newer {
+		if fresh[n], err = read(tx, model.n, n, last[n], words); err != nil {
+			return err
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -89,19 +88,52 @@ func (x *index) refresh(tx querier, model model, scopes []int64) error {
 			x.scopes[n] = &signs{}
 		}
 		x.scopes[n].used = x.clock
-	}
-	for _, e := range fresh {
-		s := x.scopes[e.scope]
-		if e.Seq <= s.last() || len(e.bits) != 8*words { // another search was faster
-			continue
-		}
-		s.items, s.seqs = append(s.items, e.Item), append(s.seqs, e.Seq)
-		for w := range words {
-			s.words = append(s.words, binary.LittleEndian.Uint64(e.bits[8*w:]))
+		if f := fresh[n]; f != nil {
+			x.scopes[n].add(f, last[n], words)
 		}
 	}
 	x.shrink()
 	return nil
+}
+
+// read reads the signs of a scope after seq. One scope at a time comes in the order of the index;
+// several together SQLite would sort, in megabytes that it keeps.
+func read(tx querier, model, scope, seq int64, words int) (*signs, error) {
+	rows, err := tx.Query(selectSigns, model, scope, seq)
+	if err != nil {
+		return nil, fmt.Errorf("read signs: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // only read
+	s := &signs{}
+	for rows.Next() {
+		var item int64
+		var bits sql.RawBytes
+		if err := rows.Scan(&seq, &item, &bits); err != nil {
+			return nil, fmt.Errorf("read signs: %w", err)
+		}
+		if len(bits) != 8*words {
+			continue
+		}
+		s.items, s.seqs = append(s.items, item), append(s.seqs, seq)
+		for w := range words {
+			s.words = append(s.words, binary.LittleEndian.Uint64(bits[8*w:]))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read signs: %w", err)
+	}
+	return s, nil
+}
+
+// add appends what s lacks of more, which was read after seq: another search may have been faster. If
+// one let the scope go meanwhile, s lacks what came before, and the next search reads it whole.
+func (s *signs) add(more *signs, seq int64, words int) {
+	if s.last() < seq {
+		return
+	}
+	from := sort.Search(len(more.seqs), func(i int) bool { return more.seqs[i] > s.last() })
+	s.items, s.seqs = append(s.items, more.items[from:]...), append(s.seqs, more.seqs[from:]...)
+	s.words = append(s.words, more.words[from*words:]...)
 }
 
 // shrink lets go of the scopes not searched for longest, never of those of the

@@ -72,6 +72,23 @@ func TestNearestUpTo(t *testing.T) {
 	require.Empty(t, x.nearest([]int64{1}, make([]float32, 65), 2, 10), "of another length")
 }
 
+// Signs are added in order, each once, and never with a gap before them.
+func TestSignsAreAddedInOrder(t *testing.T) {
+	read := func(seqs ...int64) *signs {
+		s := &signs{}
+		for _, n := range seqs {
+			s.items, s.seqs, s.words = append(s.items, 10*n), append(s.seqs, n), append(s.words, uint64(n))
+		}
+		return s
+	}
+	s := &signs{}
+	s.add(read(4, 5), 3, 1)
+	require.Empty(t, s.seqs, "what came before is not there any more")
+	s.add(read(1, 3), 0, 1)
+	s.add(read(3, 4, 5), 1, 1)
+	require.Equal(t, read(1, 3, 4, 5), s, "another search was faster with 3")
+}
+
 // The scan reads the index alone, and only the scopes asked for; the queue is read by key.
 func TestPlans(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
@@ -98,7 +115,11 @@ func TestPlans(t *testing.T) {
 		}), query)
 		return strings.Join(steps, "\n")
 	}
-	require.Contains(t, plan(selectSigns, 2), "USING COVERING INDEX embeddings_scan (model=? AND scope=? AND seq>?)")
+	for query, args := range map[string]int{selectNewer: 2, selectSigns: 3} {
+		read := plan(query, args)
+		require.Contains(t, read, "USING COVERING INDEX embeddings_scan (model=? AND scope=? AND seq>?)")
+		require.NotContains(t, read, "TEMP B-TREE", "a sort of all signs")
+	}
 	require.Contains(t, plan(selectAny, 2), "USING COVERING INDEX embeddings_scan (model=? AND scope=?)")
 	behind := plan(selectBehind, 2)
 	require.Contains(t, behind, "embedding_queue_due (due_at<?)")

@@ -36,12 +36,13 @@ const (
 	selectAny = `SELECT EXISTS (SELECT 1 FROM json_each(?2) s CROSS JOIN embeddings e ON e.model = ?1
 		AND e.scope = s.value)`
 
-	// selectSigns reads the signs that are new in each scope: ?2 is a list of
-	// [scope, the last seq known].
-	selectSigns = `SELECT e.scope, e.seq, e.item, e.bits FROM json_each(?2) s
-		CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = json_extract(s.value, '$[0]')
-		AND e.seq > CAST(json_extract(s.value, '$[1]') AS BIGINT)
-		ORDER BY e.scope, e.seq`
+	// selectNewer lists which scopes have signs that are new: ?2 is a list of [scope, the last seq known].
+	selectNewer = `SELECT CAST(json_extract(s.value, '$[0]') AS BIGINT) FROM json_each(?2) s
+		WHERE EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.scope = json_extract(s.value, '$[0]')
+		AND e.seq > CAST(json_extract(s.value, '$[1]') AS BIGINT))`
+	// selectSigns reads the signs of a scope that come after seq ?3.
+	selectSigns = `SELECT e.seq, e.item, e.bits FROM embeddings e WHERE e.model = ?1 AND e.scope = ?2 AND e.seq > ?3
+		ORDER BY e.seq`
 
 	selectEmbedded = `SELECT count(*) FROM embeddings WHERE model = ?`
 	selectWaiting  = `SELECT (SELECT count(*) FROM embedding_queue) + (SELECT count(*) FROM items WHERE n > ?)`
