@@ -57,3 +57,43 @@ func TestCheckpointsBelongToOnePlace(t *testing.T) {
 	cut("6", []string{here.Place}, files)
 	cut("4", []string{here.Place, "0c0c0c0c"}, f.files(old)) // an earlier version's alone
 }
+
+// One database has many addresses: what was signed at one of them shows at the others what was
+// cut off. A file that another key signed takes no checkpoints away.
+func TestCheckpointsOfAllAddressesCount(t *testing.T) {
+	f := newFixture(t)
+	here := newNotary(t)
+	pooled, moved, other := here, here, newNotary(t)
+	here.Place, pooled.Place, moved.Place = "0a0a0a0a-dddddddd", "0b0b0b0b-dddddddd", "0c0c0c0c-eeeeeeee"
+	other.Place = here.Place
+	at := func(tx *store.Tx, place string, files []CheckpointFile) Verified {
+		v, err := Verify(tx, place, files)
+		require.NoError(t, err)
+		return v
+	}
+	f.grown(2)
+	f.sign(moved)
+	forged := f.sign(other)
+	f.clock.move(time.Second)
+	f.grown(2)
+	f.sign(here)
+	f.clock.move(time.Second)
+	f.grown(2)
+	f.sign(pooled)
+	files := f.files(here, pooled)
+	f.read(func(tx *store.Tx) error {
+		require.Equal(t, 2, at(tx, here.Place, files).Holding)
+		require.Equal(t, 2, at(tx, pooled.Place, files).Holding)
+		require.Equal(t, 1, at(tx, "0a0a0a0a-ffffffff", files).Holding, "made anew under the name")
+		forged.At = 1
+		forged.sign(other.Key)
+		early := CheckpointFile{Path: other.Name(), List: []Checkpoint{forged}}
+		require.Equal(t, 2, at(tx, here.Place, append(f.files(moved), early)).Holding)
+		return nil
+	})
+	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 4; DELETE FROM audit WHERE seq > 4`,
+		func(tx *store.Tx) error {
+			require.False(t, at(tx, here.Place, files).Sound())
+			return nil
+		}))
+}

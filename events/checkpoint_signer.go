@@ -21,7 +21,7 @@ import (
 // the database, one per folder.
 type CheckpointSigner struct {
 	Key    keys.Identity
-	Place  string   // of the record, as store.PlaceOf says it: each place has files of its own
+	Place  string   // of the record, as store.Place says it: each place has files of its own
 	Dir    string   // the node's own folder, made as needed
 	Copies []string // folders that get the same checkpoints, such as a mounted share
 	Sync   bool     // a checkpoint counts when it is on the disk

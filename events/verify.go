@@ -47,7 +47,7 @@ type ForkNote struct {
 // Sound reports whether nothing was found.
 func (v Verified) Sound() bool { return len(v.Damage) == 0 }
 
-// Verify holds the record at place, as store.PlaceOf says it, against itself, entry by entry,
+// Verify holds the record at place, as store.Place says it, against itself, entry by entry,
 // and against every checkpoint in files that was signed for it. Of damage in the record it names
 // the first place; a tree that was made anew shows between which checkpoints.
 // Files of one name hold the same node's checkpoints. What it cannot read is an

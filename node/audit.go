@@ -105,15 +105,15 @@ func VerifyAuditFile(ctx context.Context, path, place string, files []events.Che
 // VerifyAuditDatabase is VerifyAuditFile of the PostgreSQL database at address.
 func VerifyAuditDatabase(ctx context.Context, address string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
-	place, err := store.PlaceOf(address)
-	if err != nil {
-		return v, err
-	}
 	s, err := store.Open(ctx, store.Options{URL: address})
 	if err != nil {
 		return v, err
 	}
 	defer s.Close() //nolint:errcheck // only read
+	place, err := s.Place(ctx)
+	if err != nil {
+		return v, err
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		v, err = verifyAuditIn(tx, place, files, deep)
 		return err

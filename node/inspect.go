@@ -23,10 +23,7 @@ func NetworkFileSystem(folder string) (name string, is bool) { return store.Netw
 func HasPassword(address string) bool { return store.HasPassword(address) }
 
 // CheckDatabase refuses an address that no database can be opened at.
-func CheckDatabase(address string) error {
-	_, err := store.PlaceOf(address)
-	return err
-}
+func CheckDatabase(address string) error { return store.CheckAddress(address) }
 
 // ParseDurability reads when a write counts as done. Errors: CodeInvalid.
 func ParseDurability(text string) (store.Durability, error) {

@@ -38,7 +38,7 @@ type Node struct {
 	periods        agents.Periods
 	checks         machinecheck.Env
 	prior          trust.Prior
-	place          string   // of the audit record, as store.PlaceOf says it
+	place          string   // of the audit record, as store.Place says it
 	checkpointDirs []string // folders that get copies of the checkpoints
 	durable        bool
 	mono           func() agents.Monotonic
@@ -87,13 +87,14 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := store.PlaceOf(c.Database)
-	if err != nil {
-		return nil, err
-	}
 	st, key, err := c.open(ctx)
 	if err != nil {
 		return nil, err
+	}
+	place, err := st.Place(ctx)
+	if err != nil {
+		key.Erase()
+		return nil, errors.Join(err, st.Close())
 	}
 	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: c.Tools, key: key, periods: c.Periods, checks: c.Checks,
 		prior: c.Prior, mono: c.Monotonic, place: place,

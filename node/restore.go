@@ -270,9 +270,11 @@ func (r *restoring) checkpoint(ctx context.Context) error {
 		return err
 	}
 	defer f.Identity.Erase()
-	place, err := store.PlaceOf(r.o.Database)
-	if err != nil {
-		return err
+	place := ""
+	if r.server != nil {
+		if place, err = r.server.Place(ctx); err != nil {
+			return err
+		}
 	}
 	signer := events.CheckpointSigner{Key: f.Identity, Place: place, Dir: r.home.Checkpoints(),
 		Copies: r.o.CheckpointDirs, Sync: true}

@@ -82,18 +82,48 @@ func newServer(o Options) (engine, error) {
 		living: postgres.NewLiving(write)}, nil
 }
 
-// PlaceOf names where the state at an address is, without its words: "" for a file, else a
-// number of the server's name and port and the database's.
-func PlaceOf(address string) (string, error) {
+// CheckAddress refuses an address that no database can be opened at.
+func CheckAddress(address string) error {
 	if address == "" {
+		return nil
+	}
+	_, err := postgres.NewConnector(address, postgres.Kind{})
+	return err
+}
+
+// Place names where the state is, without the words of its address: "" for a file, else two
+// numbers, of the server's name and port and the database's, and of the database itself, which
+// all its addresses and its standbys share. The second one is left out where the role may not
+// know it.
+func (s *Store) Place(ctx context.Context) (place string, err error) {
+	server, is := s.engine.(*server)
+	if !is {
 		return "", nil
 	}
-	c, err := postgres.NewConnector(address, postgres.Kind{})
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(c.Place()))
-	return hex.EncodeToString(sum[:4]), nil
+	err = s.Read(ctx, func(tx *Tx) error {
+		place = short(server.dial.Place())
+		var known bool
+		if err := tx.QueryRow(mayIdentify).Scan(&known); err != nil || !known {
+			return err
+		}
+		var database string
+		err := tx.QueryRow(selectIdentity).Scan(&database)
+		place += "-" + short(database)
+		return err
+	})
+	return place, err
+}
+
+const (
+	mayIdentify    = `SELECT has_function_privilege('pg_control_system()', 'EXECUTE')`
+	selectIdentity = `SELECT c.system_identifier::text || '/' || d.oid::text
+		FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()`
+)
+
+// short is a number of eight letters for a text.
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:4])
 }
 
 // HasPassword reports whether the address of a server's database holds a password.

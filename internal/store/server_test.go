@@ -300,3 +300,32 @@ func stopAmidAWrite(t *testing.T, address string) {
 	require.NoError(t, stopped.Write(t.Context(), count), "it goes on with another connection")
 	require.Equal(t, []string{"3"}, lines(t, other, `SELECT CAST(value AS TEXT) FROM counters WHERE name = 'epoch'`))
 }
+
+// The addresses of one database have its number in common, and other databases have another one.
+func TestADatabaseHasOnePlace(t *testing.T) {
+	server := storetest.Server(t)
+	one, two := storetest.Database(t, server, t.Name()), storetest.Database(t, server, t.Name()+"2")
+	place := func(o store.Options) (address, database string) {
+		s, err := store.Open(t.Context(), o)
+		require.NoError(t, err)
+		defer s.Close() //nolint:errcheck // only read
+		place, err := s.Place(t.Context())
+		require.NoError(t, err)
+		address, database, _ = strings.Cut(place, "-")
+		return address, database
+	}
+	address, database := place(store.Options{URL: one})
+	pooledAddress, pooled := place(store.Options{URL: storetest.PooledDatabase(t, t.Name())})
+	require.NotEqual(t, address, pooledAddress)
+	require.Len(t, database, 8)
+	require.Equal(t, database, pooled)
+	_, other := place(store.Options{URL: two})
+	require.NotEqual(t, database, other)
+	_, file := place(store.Options{Path: filepath.Join(t.TempDir(), "file.db")})
+	require.Empty(t, file)
+	storetest.Admin(t, two, "REVOKE EXECUTE ON FUNCTION pg_control_system FROM PUBLIC", "CREATE ROLE unknowing LOGIN",
+		"GRANT pg_read_all_data TO unknowing")
+	defer storetest.Admin(t, server+" dbname=postgres", "DROP ROLE unknowing")
+	_, unknown := place(store.Options{URL: strings.Replace(two, "user=postgres", "user=unknowing", 1)})
+	require.Empty(t, unknown)
+}
