@@ -15,6 +15,7 @@ import (
 // on when a lease ends.
 type Clock struct {
 	Machine interface{ Now() time.Time }
+	asked   atomic.Bool  // the server was, once
 	ahead   atomic.Int64 // nanoseconds that the server's time is ahead of the machine's
 }
 
@@ -27,10 +28,16 @@ func (c *Clock) Now() time.Time {
 }
 
 // Set corrects the clock: the server was asked when the machine's clock showed asked, and has
-// just answered with its time in microseconds.
+// just answered with its time in microseconds. When in between it looked at its clock is not known,
+// so what fits an answer is kept: one that took seconds moves the clock no further than it must.
 func (c *Clock) Set(asked time.Time, micros int64) {
-	halfway := asked.Add(c.Machine.Now().Sub(asked) / 2)
-	c.ahead.Store(int64(time.UnixMicro(micros).Sub(halfway)))
+	most := time.UnixMicro(micros).Sub(asked)
+	least := most - c.Machine.Now().Sub(asked)
+	if c.asked.Swap(true) {
+		c.ahead.Store(min(max(c.ahead.Load(), int64(least)), int64(most)))
+	} else {
+		c.ahead.Store(int64(least+most) / 2)
+	}
 }
 
 // ask asks a new connection's server for its time.
