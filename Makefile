@@ -77,9 +77,8 @@ replay-study: ## when policies would have noticed that recorded runs went wrong,
 gate-sim: ## what the gate lets through beside gates by overall score, into docs/gate.md
 	$(GO) run ./internal/proof/gatesim
 
-soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth)
+soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth), fuzzing, mutants; goes on where it was stopped
 	CORDELIA_SOAK=$(COUNT) GO="$(GO)" scripts/soak.sh
-	$(MAKE) mutate
 
 mutate: ## break each rule once and name the test that notices, into docs/mutants.md
 	$(GO) run ./internal/proof/mutate

@@ -136,7 +136,7 @@ func TestMatrixGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "run UPDATE_GOLDEN=1 go test ./access and read the change")
+	require.Equal(t, string(want), got, "run UPDATE_GOLDEN=1 go test ./access -run %s and read the change", t.Name())
 }
 
 func allColumns() []column {

@@ -179,9 +179,8 @@ func TestPagesByMeaning(t *testing.T) {
 // What a caller may not read is not found by meaning, costs no query more, and
 // changes no answer; not even if a vector says it lies elsewhere.
 func TestMeaningRevealsNothing(t *testing.T) {
-	ask := func(with bool) (queries []int, answers []Found) {
+	hiddenIsAbsent(t, func(with bool) (seen looks) {
 		n := newMeaningNode(t)
-		var signs []string
 		n.group("team-mine", eve, CulturePatch{})
 		n.write(eve, inGroup(learning("my own note about an automobile"), "team-mine"))
 		var secret schemas.ItemID
@@ -214,21 +213,13 @@ func TestMeaningRevealsNothing(t *testing.T) {
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
 				see, err := readable(g)
 				require.NoError(t, err)
-				c := &counting{Tx: g.Tx()}
-				f, err := find(c, see, q, "")
-				require.NoError(t, err)
-				for i := range f.Hits {
-					require.Equal(t, eve, f.Hits[i].AuthorID)
-					f.Hits[i].ID = ""
+				for _, h := range seen.find(t, g.Tx(), see, q).Hits {
+					require.Equal(t, eve, h.AuthorID)
 				}
-				for i := range f.Near {
-					f.Near[i].ID = ""
-				}
-				queries, answers, signs = append(queries, c.n), append(answers, f), append(signs, c.signs...)
 				return nil
 			}))
 		}
-		for _, list := range signs {
+		for _, list := range seen.signs {
 			var read [][2]int64
 			require.NoError(t, json.Unmarshal([]byte(list), &read))
 			for _, r := range read {
@@ -236,7 +227,7 @@ func TestMeaningRevealsNothing(t *testing.T) {
 					n.one(`SELECT ref FROM scopes WHERE n = ?`, r[0]), "no sign of another's was read")
 			}
 		}
-		require.NotEmpty(t, signs)
+		require.NotEmpty(t, seen.signs)
 		// A reader with nothing embedded costs no call, whatever others have.
 		q, err := NewQuery(Search{Text: "vehicle"})
 		require.NoError(t, err)
@@ -245,12 +236,8 @@ func TestMeaningRevealsNothing(t *testing.T) {
 			require.Equal(t, with, wanted)
 			return err
 		}))
-		return queries, answers
-	}
-	absentN, absent := ask(false)
-	hiddenN, hidden := ask(true)
-	require.Equal(t, absentN, hiddenN)
-	require.Equal(t, absent, hidden)
+		return seen
+	})
 }
 
 // The signs give what a look at every vector gives.

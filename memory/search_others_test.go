@@ -74,16 +74,9 @@ func TestOthersChangeNoAnswer_INV_NO_ORACLE(t *testing.T) {
 		}
 		n.clock.move(time.Second)
 		for _, q := range questions {
-			f, err := n.trySearch(eve, Search{Text: q, Limit: 50})
+			f, err := n.trySearch(eve, Search{Text: q, Limit: 50, Explain: true})
 			require.NoError(t, err)
-			for i := range f.Hits {
-				f.Hits[i].ID = ""
-			}
-			for i := range f.Near {
-				f.Near[i].ID = ""
-			}
-			f.Cursor = ""
-			out = append(out, f)
+			out = append(out, withoutIDs(f))
 		}
 		return out
 	}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"cordelia/access"
 	"cordelia/access/accesstest"
-	"cordelia/internal/store"
 	"cordelia/memory/text"
 	"cordelia/schemas"
 )
@@ -194,24 +192,9 @@ func TestTheInaccurateComeLast(t *testing.T) {
 	require.Equal(t, []schemas.ItemID{faint, plain[0], plain[1]}, find(0.9))
 }
 
-// counting counts the queries that go through it.
-type counting struct {
-	*store.Tx
-	n     int
-	signs []string // the scopes whose signs were read
-}
-
-func (c *counting) Query(q string, args ...any) (*sql.Rows, error) {
-	if c.n++; strings.Contains(q, "e.bits") {
-		c.signs = append(c.signs, fmt.Sprint(args[1]))
-	}
-	return c.Tx.Query(q, args...)
-}
-func (c *counting) QueryRow(q string, args ...any) store.Row { c.n++; return c.Tx.QueryRow(q, args...) }
-
 // What is hidden costs exactly what is absent costs, and looks exactly like it.
 func TestHiddenAndAbsentAreTheSame(t *testing.T) {
-	ask := func(with bool) (queries []int, answers []Found, read string) {
+	hiddenIsAbsent(t, func(with bool) (seen looks) {
 		n := newWarmNode(t)
 		n.group("team-mine", eve, CulturePatch{})
 		n.write(eve, inGroup(learning("my own note about gibbon tariffs"), "team-mine"))
@@ -234,17 +217,8 @@ func TestHiddenAndAbsentAreTheSame(t *testing.T) {
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
 				see, err := readable(g)
 				require.NoError(t, err)
-				c := &counting{Tx: g.Tx()}
 				see.now = 1_900_000_000_000_000
-				f, err := find(c, see, q, "")
-				require.NoError(t, err)
-				for i := range f.Hits {
-					f.Hits[i].ID = ""
-				}
-				for i := range f.Near {
-					f.Near[i].ID = ""
-				}
-				queries, answers = append(queries, c.n), append(answers, f)
+				seen.find(t, g.Tx(), see, q)
 				return nil
 			}))
 		}
@@ -254,16 +228,12 @@ func TestHiddenAndAbsentAreTheSame(t *testing.T) {
 			c := &counting{Tx: g.Tx()}
 			_, err = get(c, see, []schemas.ItemID{id})
 			require.ErrorIs(t, err, schemas.ErrNotFound)
-			queries, read = append(queries, c.n), replaceAll(err.Error(), string(id), "ID")
+			seen.queries = append(seen.queries, c.n)
+			seen.answers = append(seen.answers, replaceAll(err.Error(), string(id), "ID"))
 			return nil
 		}))
-		return queries, answers, read
-	}
-	absentN, absent, absentRead := ask(false)
-	hiddenN, hidden, hiddenRead := ask(true)
-	require.Equal(t, absentN, hiddenN)
-	require.Equal(t, absent, hidden, "counts, near misses, order and reasons")
-	require.Equal(t, absentRead, hiddenRead)
+		return seen
+	})
 }
 
 // Rows are checked again: an index entry that names the wrong scope opens nothing.

@@ -55,6 +55,9 @@ func fields(t ItemType) map[string]shape {
 	return nil
 }
 
+// Fields lists the fields that the data of a type may have, none of a type that there is not.
+func Fields(t ItemType) []string { return slices.Sorted(maps.Keys(fields(t))) }
+
 // content is an item's data, checked: what is hashed and indexed.
 type content struct {
 	data       []byte // canonical JSON, without confidence and validated

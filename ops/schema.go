@@ -120,11 +120,11 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 	if len(found) == 0 {
 		return plainJSON(doc)
 	}
-	return nil, c.invalid(o, found)
+	return nil, c.invalid(o, doc, found)
 }
 
 // invalid words violations, with the names and the values known there.
-func (c compiled) invalid(o *Operation, found []schemas.Violation) error {
+func (c compiled) invalid(o *Operation, doc any, found []schemas.Violation) error {
 	var expected []string
 	for i, v := range found {
 		steps := strings.Split(strings.TrimPrefix(v.Path, "/"), "/")
@@ -134,9 +134,8 @@ func (c compiled) invalid(o *Operation, found []schemas.Violation) error {
 		}
 		name := steps[len(steps)-1]
 		if v.Msg == jsonschema.Unknown {
-			if near := parent.near(name); near != "" {
-				found[i].Msg += fmt.Sprintf("; did you mean %s?", near)
-			}
+			given, _ := doc.(map[string]any) // only members of arguments are published in words
+			found[i].Msg += parent.correction(name, given)
 		} else if p, _ := c.arguments.at(steps); p != nil {
 			if len(p.enum) == 0 || !strings.Contains(v.Msg, "one of ") { // else it lists the values already
 				found[i].Msg += p.wants()
@@ -178,6 +177,21 @@ func (s *schema) names() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// correction is the end of a message about a name that no member has: the member that may be meant, or, where
+// it is one of an object that has it beside other arguments only, what that takes beside these.
+func (s *schema) correction(name string, beside map[string]any) string {
+	near := s.near(name)
+	for _, p := range s.properties {
+		if near != p.name+"."+name || p.members == nil {
+			continue
+		}
+		if has := p.members(beside); len(has) > 0 && !slices.Contains(has, name) {
+			return fmt.Sprintf("; here %s takes %s", p.name, strings.Join(has, ", "))
+		}
+	}
+	return when(near != "", "; did you mean %s?", near)
 }
 
 // near is what a name that no member has may mean: the nearest name, one or two that

@@ -3,15 +3,29 @@ package ops
 import (
 	"encoding/json"
 	"reflect"
+
+	"cordelia/memory"
 )
 
 // Some objects are published in words, for their schema would cost every session more than
 // it helps: what they hold is checked where it is read. Their members are listed here, so
 // that slips in them are taken, and names found, as in all others.
-var likes = map[string]reflect.Type{
-	"capabilities": reflect.TypeFor[likeCapabilities](),
-	"item":         reflect.TypeFor[likeItem](),
-	"context":      reflect.TypeFor[likeContext](),
+var likes = map[string]like{
+	"capabilities": {object: reflect.TypeFor[likeCapabilities]()},
+	"item":         {object: reflect.TypeFor[likeItem](), members: fieldsOfItem},
+	"context":      {object: reflect.TypeFor[likeContext]()},
+}
+
+// like is an object that is published in words.
+type like struct {
+	object  reflect.Type
+	members func(beside map[string]any) []string // those that it has beside these arguments; nil = all
+}
+
+// fieldsOfItem are those of the type of item that is given, of all types if none is.
+func fieldsOfItem(beside map[string]any) []string {
+	typ, _ := beside["type"].(string)
+	return memory.Fields(memory.ItemType(typ))
 }
 
 type likeCapabilities struct {
@@ -30,7 +44,7 @@ type likeScope struct {
 	Visibility []string `json:"visibility,omitempty" enum:"private,group,public"`
 }
 
-// likeItem has the fields of all types of items.
+// likeItem has the fields of all types of items; memory.Fields says which type has which.
 type likeItem struct {
 	Type              string   `json:"type,omitempty" enum:"person,org,project,concept,pattern,insight,principle,procedure,constraint,template"`
 	Name              string   `json:"name,omitempty"`

@@ -20,15 +20,16 @@ type schema struct {
 	properties  []property // of an object whose members are known, in order
 	required    []string
 	closed      bool
-	items       *schema  // of an array
-	length      int      // of an array that has always the same
-	text        string   // the member of an object that a mere text stands for, "" = none
-	also        []string // other names that models give it, without signs between words
-	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
-	commas      bool     // of an array of words: a text is split at its commas
-	ref         ref      // what a string names by its id, "" = nothing
-	patch       bool     // of such an object: null deletes, so its members stay as they are
-	like        *schema  // of an object whose members are published in words: what they are; nil = anything
+	items       *schema                              // of an array
+	length      int                                  // of an array that has always the same
+	text        string                               // the member of an object that a mere text stands for, "" = none
+	also        []string                             // other names that models give it, without signs between words
+	free        string                               // of a string of free words: lines, which a list may be, or json, which anything may
+	commas      bool                                 // of an array of words: a text is split at its commas
+	ref         ref                                  // what a string names by its id, "" = nothing
+	patch       bool                                 // of such an object: null deletes, so its members stay as they are
+	like        *schema                              // of an object whose members are published in words: what they are; nil = anything
+	members     func(beside map[string]any) []string // which of them it has beside other arguments; nil = all
 }
 
 type property struct {
@@ -128,9 +129,10 @@ func (s *schema) read(tag reflect.StructTag) (err error) {
 		s.also = strings.Split(also, ",")
 	}
 	if of := tag.Get("like"); of != "" {
-		if s.like, err = schemaOf(likes[of]); err != nil {
+		if s.like, err = schemaOf(likes[of].object); err != nil {
 			return err
 		}
+		s.members = likes[of].members
 		s.patch = tag.Get("patch") != ""
 	}
 	if tag.Get("any") != "" {

@@ -101,7 +101,10 @@ func slips() []slip {
 		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","dry_run":"yes",
 			"agents":[{"slot":"a","work":"do it","capabilities":{"tools":"memory_search"}}]}`, ""},
 		// A name with more than one is refused, with the nearest.
-		{"memory_write_warm", `{"type":"learning","summary":"tides"}`, "did you mean data.summary?"},
+		{"memory_write_warm", `{"type":"entity","summary":"tides"}`, "did you mean data.summary?"},
+		{"memory_write_warm", `{"type":"learning","name":"tides"}`, "name: is not a known field; here data takes " +
+			"confidence, content, context, prediction, source_session, tags, tools, type, validated"},
+		{"memory_write_warm", `{"name":"tides"}`, "did you mean data.name?"},
 		{"memory_write_warm", `{"type":"learning","title":"tides"}`, "title: is not a known field\n"},
 		{"memory_write_hot", `{"operation":"patch","path":"/active/focus","value":"x"}`,
 			"path: is not a known field\n"},

@@ -24,7 +24,7 @@ func TestProfileOfMacOS(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "run UPDATE_GOLDEN=1 go test ./run and read the change")
+	require.Equal(t, string(want), text, "run UPDATE_GOLDEN=1 go test ./run -run %s and read the change", t.Name())
 
 	require.True(t, strings.HasPrefix(text, "(version 1)\n(deny default)\n"), text)
 	require.NotContains(t, text, "\n(allow default)")

@@ -1,10 +1,15 @@
 #!/bin/sh
 # Fuzzes every parser of outside bytes, one after the other: FUZZTIME each
-# (default 10m), those whose package/Name contains an argument, or all.
-# Prints a line for each and fails on a crash or on memory that grows; leaked
+# (default 10m), those whose ^package/Name$ contains an argument, or all; -list
+# names them. Prints a line for each and fails on a crash or on memory that grows; leaked
 # goroutines show there too, after a million executions.
 set -eu
 cd "$(dirname "$0")/.."
+targets=$(grep -rho --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./\(.*\)/[^/]*:func |\1/|' | sort)
+if test "${1:-}" = -list; then
+	echo "$targets"
+	exit
+fi
 time=${FUZZTIME:-10m}
 go=${GO:-go}
 cache=${FUZZCACHE:-$($go env GOCACHE)/fuzz}
@@ -23,12 +28,12 @@ wanted() {
 	test "$#" -gt 1 || return 0
 	name=$1
 	shift
-	for part; do case $name in *"$part"*) return 0 ;; esac; done
+	for part; do case ^$name\$ in *"$part"*) return 0 ;; esac; done
 	return 1
 }
 
 bad=0
-for target in $(grep -rho --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./\(.*\)/[^/]*:func |\1/|' | sort); do
+for target in $targets; do
 	wanted "$target" "$@" || continue
 	pkg=${target%/*} name=${target##*/}
 	bin="$work/$(echo "$pkg" | tr / _).test"

@@ -134,7 +134,7 @@ func TestScopingMatrix(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "run UPDATE_GOLDEN=1 go test ./trust and read the change")
+	require.Equal(t, string(want), got, "run UPDATE_GOLDEN=1 go test ./trust -run %s and read the change", t.Name())
 }
 
 // A verdict that moves the tier moves the rights with it, at once and in every

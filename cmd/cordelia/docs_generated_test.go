@@ -64,8 +64,8 @@ func generated(t *testing.T, page, mark, content string) {
 		require.NoError(t, os.WriteFile(path, []byte(before+begin+content+end+after), 0o644))
 		return
 	}
-	require.Equal(t, content, have, "%s is out of date: run UPDATE_GOLDEN=1 go test ./cmd/cordelia and read the change",
-		path)
+	require.Equal(t, content, have, "%s is out of date: run UPDATE_GOLDEN=1 go test ./cmd/cordelia -run %s "+
+		"and read the change", path, t.Name())
 }
 
 // setting is a key of config.json.

@@ -50,8 +50,9 @@ func golden(t *testing.T, name, got string) {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run UPDATE_GOLDEN=1 go test ./cmd/cordelia")
-	require.Equal(t, string(want), got)
+	again := "run UPDATE_GOLDEN=1 go test ./cmd/cordelia -run " + t.Name()
+	require.NoError(t, err, again)
+	require.Equal(t, string(want), got, again+" and read the change")
 }
 
 func TestBoard(t *testing.T) {

@@ -208,7 +208,7 @@ func TestTranscripts(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(got.String()), 0o644))
 			}
 			require.Equal(t, string(raw), got.String(),
-				"run UPDATE_GOLDEN=1 go test ./cmd/cordelia and read the change")
+				"run UPDATE_GOLDEN=1 go test ./cmd/cordelia -run %s and read the change", strings.TrimPrefix(t.Name(), "Test"))
 		})
 	}
 }

@@ -77,7 +77,7 @@ func TestPictureIsCurrent(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(before+begin+want+end+after), 0o644))
 		return
 	}
-	require.Equal(t, want, have, "run UPDATE_GOLDEN=1 go test ./internal/archtest and read the change")
+	require.Equal(t, want, have, "run UPDATE_GOLDEN=1 go test ./internal/archtest -run %s and read the change", t.Name())
 }
 
 // drawn is the picture as text, the highest layer first.

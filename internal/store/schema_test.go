@@ -45,7 +45,8 @@ func fixtures(t *testing.T) []string {
 			require.NoError(t, os.MkdirAll(filepath.Dir(fixturePath(m)), 0o755))
 			err = os.WriteFile(fixturePath(m), raw, 0o644)
 		}
-		require.NoError(t, err, "schema %d has no fixture; UPDATE_GOLDEN=1 makes it", m.Version)
+		require.NoError(t, err, "schema %d has no fixture: run UPDATE_GOLDEN=1 go test ./internal/store -run %s", m.Version,
+			t.Name())
 		texts = append(texts, string(raw))
 	}
 	return texts
@@ -239,8 +240,8 @@ func TestUpgrade(t *testing.T) {
 				load(t, makeFixture(t, all[:v]), asMade)
 				require.Equal(t, inspectFile(t, asMade, nil).schema, before.schema,
 					"migration %d is not what it was when its fixture was made; if it was released take the change "+
-						"back, else delete %s and run with UPDATE_GOLDEN=1",
-					v, fixturePath(all[v-1]))
+						"back, else delete %s and run UPDATE_GOLDEN=1 go test ./internal/store -run %s",
+					v, fixturePath(all[v-1]), strings.Split(t.Name(), "/")[0])
 			}
 			for table, rows := range before.rows {
 				require.Greater(t, len(rows), 1, "%s has rows to lose", table)

@@ -28,8 +28,9 @@ func TestTableLayout(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(path)
-			require.NoError(t, err, "run UPDATE_GOLDEN=1 go test ./cmd/cordelia")
-			require.Equal(t, string(want), got)
+			again := "run UPDATE_GOLDEN=1 go test ./cmd/cordelia/cli -run " + t.Name()
+			require.NoError(t, err, again)
+			require.Equal(t, string(want), got, again+" and read the change")
 			for _, l := range strings.Split(got, "\n") {
 				require.Equal(t, strings.TrimRight(l, " "), l)
 				if width >= 3*narrowest+2*gap {
