@@ -20,16 +20,17 @@ type schema struct {
 	properties  []property // of an object whose members are known, in order
 	required    []string
 	closed      bool
-	items       *schema                              // of an array
-	length      int                                  // of an array that has always the same
-	text        string                               // the member of an object that a mere text stands for, "" = none
-	also        []string                             // other names that models give it, without signs between words
-	free        string                               // of a string of free words: lines, which a list may be, or json, which anything may
-	commas      bool                                 // of an array of words: a text is split at its commas
-	ref         ref                                  // what a string names by its id, "" = nothing
-	patch       bool                                 // of such an object: null deletes, so its members stay as they are
-	like        *schema                              // of an object whose members are published in words: what they are; nil = anything
-	members     func(beside map[string]any) []string // which of them it has beside other arguments; nil = all
+	items       *schema  // of an array
+	length      int      // of an array that has always the same
+	text        string   // the member of an object that a mere text stands for, "" = none
+	also        []string // other names that models give it, without signs between words
+	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
+	commas      bool     // of an array of words: a text is split at its commas
+	ref         ref      // what a string names by its id, "" = nothing
+	patch       bool     // of such an object: null deletes, so its members stay as they are
+	like        *schema  // of an object whose members are published in words: what they are; nil = anything
+
+	members func(beside map[string]any) []string // which of them it has beside other arguments; nil = all
 }
 
 type property struct {

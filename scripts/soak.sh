@@ -28,7 +28,7 @@ run() {
   local step=$1
   shift
   case $step in
-  ./*) "$GO" test -count 1 -timeout 0 -v "$step" "$@" ;;
+  .[/]*) "$GO" test -count 1 -timeout 0 -v "$step" "$@" ;;
   mutants) "$GO" run cordelia/internal/proof/mutate ;;
   *) scripts/fuzz.sh "^$step\$" ;;
   esac 2>&1 | { grep -Ev '^(=== |PASS$)|^ *--- PASS: .* \(0\.[0-9]+s\)$' || true; }
@@ -72,7 +72,7 @@ printf '\n%-8s %8s  %s\n' RESULT SECONDS STEP
 for step in "${steps[@]}"; do
   seconds=$(cat "$(of "$step").passed" 2>/dev/null) && result=passed || result=FAILED seconds=-
   case $step in
-  ./* | mutants) figures= ;;
+  .[/]* | mutants) figures= ;;
   *) figures=$(tail -1 "$(of "$step").txt" | cut -d';' -f2-) ;;
   esac
   printf '%-8s %8s  %s%s\n' "$result" "$seconds" "$step" "${figures:+:$figures}"

@@ -140,5 +140,6 @@ func TestInvariantListIsCurrent(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(before+begin+b.String()+end+after), 0o644))
 		return
 	}
-	require.Equal(t, b.String(), have, "run UPDATE_GOLDEN=1 go test ./internal/archtest -run %s and read the change", t.Name())
+	require.Equal(t, b.String(), have, "run UPDATE_GOLDEN=1 go test ./internal/archtest -run %s and read the change",
+		t.Name())
 }
