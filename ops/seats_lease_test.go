@@ -17,6 +17,7 @@ import (
 	"cordelia/ops"
 	"cordelia/ops/opstest"
 	"cordelia/run"
+	"cordelia/run/git"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -63,7 +64,7 @@ func TestLongWorkKeepsItsLease(t *testing.T) {
 		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
-	repo, err := run.OpenRepository(t.Context(), dir)
+	repo, err := git.Open(t.Context(), dir)
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func TestLongWorkKeepsItsLease(t *testing.T) {
 	w := &run.Worker{Queue: queue, Idle: 3 * time.Second, Config: run.Config{Node: queue, Repo: repo, Self: self,
 		Folder: filepath.Join(t.TempDir(), "worker"), Parallel: hands,
 		Client: func(schemas.PipelineRole) run.Client { return client },
-		Shield: func(string, *run.Worktree, string) (run.Shield, error) { return run.Shield{}, nil }}}
+		Shield: func(string, *git.Worktree, string) (run.Shield, error) { return run.Shield{}, nil }}}
 	served, err := w.Serve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []int{hands, 0, hands}, []int{served.Filed, served.Failed, client.top})

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/run/git"
 )
 
 // Agreements is the folder in which it is kept what the user agreed to have run in each of
@@ -17,7 +19,7 @@ type Agreements string
 
 // Asks reports whether a repository has a command run that its user did not agree to: a
 // new one, or one that was changed.
-func (a Agreements) Asks(r *Repository, p Project) (bool, error) {
+func (a Agreements) Asks(r *git.Repository, p Project) (bool, error) {
 	if p.Prepare == "" {
 		return false, nil
 	}
@@ -29,14 +31,14 @@ func (a Agreements) Asks(r *Repository, p Project) (bool, error) {
 }
 
 // Keep notes that the user agreed to what a repository has run.
-func (a Agreements) Keep(r *Repository, p Project) error {
+func (a Agreements) Keep(r *git.Repository, p Project) error {
 	if err := os.MkdirAll(string(a), 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(a.file(r), []byte(digest(p.Prepare)+"\n"), 0o600)
 }
 
-func (a Agreements) file(r *Repository) string { return filepath.Join(string(a), digest(r.Top)) }
+func (a Agreements) file(r *git.Repository) string { return filepath.Join(string(a), digest(r.Top)) }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/work"
+
+	"cordelia/run/git"
+	"cordelia/run/git/gittest"
 )
 
 // report is R3's schema, as far as the tests need it.
@@ -29,7 +32,7 @@ func callOf(id, name string, input map[string]any) toolCall {
 }
 
 // worked has an API carry out an order in a worktree behind the shield of workers.
-func worked(t *testing.T, a *API, w *Worktree, s Shield, tools []string) (Answer, *Fault, record) {
+func worked(t *testing.T, a *API, w *git.Worktree, s Shield, tools []string) (Answer, *Fault, record) {
 	t.Helper()
 	var seen record
 	answer, err := a.Ask(t.Context(), Order{System: executing, Prompt: "do it", Schema: json.RawMessage(report),
@@ -40,12 +43,12 @@ func worked(t *testing.T, a *API, w *Worktree, s Shield, tools []string) (Answer
 }
 
 // workplace is a worktree with the shield of its worker, and a file outside it.
-func workplace(t *testing.T) (w *Worktree, s Shield, secret string) {
+func workplace(t *testing.T) (w *git.Worktree, s Shield, secret string) {
 	t.Helper()
 	if _, _, err := Shielded(); err != nil {
 		t.Skip(err)
 	}
-	r := newRepository(t)
+	r := gittest.New(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	secret = filepath.Join(home, "secret.txt")
@@ -53,7 +56,7 @@ func workplace(t *testing.T) (w *Worktree, s Shield, secret string) {
 	place := filepath.Join(home, ".cache", "run")
 	w, err := r.AddWorktree(t.Context(), filepath.Join(place, "tree"), r.Base)
 	require.NoError(t, err)
-	s, err = r.WorkerShield(t.Context(), place, w, t.TempDir(), Reach{})
+	s, err = WorkerShield(t.Context(), r.Repository, place, w, t.TempDir(), Reach{})
 	require.NoError(t, err)
 	return w, s, secret
 }

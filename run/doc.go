@@ -15,6 +15,6 @@
 //     shield lists, or is not started.
 //   - INV-DOOR: the MCP server of a worker serves the processes of that worker's client alone.
 //
-// It refuses worktrees with a .git that is not the node's, new symbolic links, and new nested
-// repositories.
+// It refuses what package git refuses of a worktree, and a result that names a commit which the node did
+// not make for its task.
 package run

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"cordelia/schemas"
 )
@@ -35,15 +34,11 @@ func (s *seat) editedBy(ctx context.Context, commit string, criteria []schemas.C
 	if commit == "" {
 		return nil, nil
 	}
-	base, err := s.Repo.git.line(ctx, "merge-base", s.Repo.Base, commit)
-	if err != nil {
-		return nil, nil // it has nothing in common with where the user is by now
-	}
-	out, err := s.Repo.git.call(ctx, "", "diff", "--name-only", "--no-renames", "--diff-filter=AMDT", "-z", base, commit)
+	files, err := s.Repo.Changed(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	return checking(strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), criteria), nil
+	return checking(files, criteria), nil
 }
 
 // checking are those of the files that are tests, if some criterion has a command, which may

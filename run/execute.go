@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"cordelia/pipeline"
+	"cordelia/run/git"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -42,7 +43,8 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	}
 	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
 	// A killed run may have left a HOME there, with what its worker put into it.
-	if err := errors.Join(removeAll(filepath.Join(place, "home")), removeAll(filepath.Join(place, "tmp"))); err != nil {
+	err = errors.Join(git.RemoveAll(filepath.Join(place, "home")), git.RemoveAll(filepath.Join(place, "tmp")))
+	if err != nil {
 		return err
 	}
 	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), from)
@@ -51,7 +53,7 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	}
 	defer func() {
 		clear := context.WithoutCancel(ctx)
-		err = errors.Join(err, w.Drop(clear, s.Repo), removeAll(place))
+		err = errors.Join(err, w.Drop(clear, s.Repo), git.RemoveAll(place))
 	}()
 	door, err := openDoor(func(ctx context.Context, conn connection) error { return s.Node.Serve(ctx, s.agent, conn) })
 	if err != nil {
@@ -96,7 +98,7 @@ func allowed(plan []string) []string {
 }
 
 // deliver commits what is in the worktree and reports it with what the client said.
-func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMessage) error {
+func (s *seat) deliver(ctx context.Context, w *git.Worktree, structured json.RawMessage) error {
 	var answer outcome
 	if err := json.Unmarshal(structured, &answer); err != nil {
 		return faultf(NoAnswer, "its answer cannot be read: %v", err)
@@ -137,9 +139,9 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 }
 
 // commit commits what is in the worktree. A *Fault says that it cannot be.
-func (s *seat) commit(ctx context.Context, w *Worktree) (string, error) {
+func (s *seat) commit(ctx context.Context, w *git.Worktree) (string, error) {
 	commit, err := w.Commit(ctx, message(s.about, s.Task, s.agent.Name))
-	if p, ok := errors.AsType[*Planted](err); ok {
+	if p, ok := errors.AsType[*git.Planted](err); ok {
 		return "", faultf(Refused, "%v", p)
 	}
 	if err != nil {

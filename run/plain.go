@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/run/git"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -36,7 +37,7 @@ func (s *seat) means() work.Means {
 
 // executePlain has the client do plain work, again if the commands that decide over it fail,
 // and reports it.
-func (s *seat) executePlain(ctx context.Context, w *Worktree, o Order) error {
+func (s *seat) executePlain(ctx context.Context, w *git.Worktree, o Order) error {
 	m := s.means()
 	if o.Schema, o.Tools = plainSchema(s.claimed), Tools(); len(m.Tools) > 0 {
 		o.Tools = allowed(m.Tools)
@@ -109,12 +110,13 @@ func (s *seat) checkPlain(ctx context.Context, commit string, result *outcome, l
 
 // deliverPlain reports plain work: the result as its answer schema has it, and in the note
 // the branch on which the node put what was changed.
-func (s *seat) deliverPlain(ctx context.Context, w *Worktree, commit string, result outcome, found string) (err error) {
+func (s *seat) deliverPlain(ctx context.Context, w *git.Worktree, commit string, result outcome,
+	found string) (err error) {
 	note := schemas.Shorten(strings.TrimSpace(found+" "+result.Note), maxClaim)
 	if commit == w.Base && commit == s.Repo.Base { // else an attempt before it left work there
 		err = s.Repo.Discard(ctx, s.Task) // there is nothing on the branch
 	} else if err = s.Repo.Merge(ctx, s.Task, commit, message(s.about, s.Task, s.agent.Name)); err == nil {
-		note = fmt.Sprintf("changed on the branch %s, commit %.12s. %s", Branch(s.Task), commit, note)
+		note = fmt.Sprintf("changed on the branch %s, commit %.12s. %s", git.Branch(s.Task), commit, note)
 	}
 	if err != nil {
 		return err

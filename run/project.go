@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
@@ -23,8 +24,8 @@ type Project struct {
 	Prepare string `json:"prepare"` // command that makes a fresh worktree ready, such as npm ci
 }
 
-// Project reads the file of the user's folder; without one it is empty.
-func (r *Repository) Project() (p Project, err error) {
+// ProjectOf reads the file of the user's folder; without one it is empty.
+func ProjectOf(r *git.Repository) (p Project, err error) {
 	path := filepath.Join(r.Top, projectFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 
 	"cordelia/pipeline/controller"
 	"cordelia/run/cost"
+	"cordelia/run/git"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -16,7 +17,7 @@ import (
 // Config of a run.
 type Config struct {
 	Node     Node
-	Repo     *Repository
+	Repo     *git.Repository
 	Task     string
 	Folder   string // for worktrees
 	Self     string // path of this program, which supervises and confines
@@ -30,7 +31,7 @@ type Config struct {
 	Prices   cost.Prices // of clients that name none
 	Board    Board
 	// Shield gives what an executor may reach; place is a folder for it alone.
-	Shield func(place string, w *Worktree, door string) (Shield, error)
+	Shield func(place string, w *git.Worktree, door string) (Shield, error)
 	// Ask asks the user R1's questions; nil goes on without.
 	Ask func(ctx context.Context, questions []string) (answers string, err error)
 }
@@ -73,7 +74,7 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	if _, err := r.Repo.Tip(ctx, r.Task); err != nil {
 		return Ending{}, err
 	}
-	if err := r.Repo.clear(ctx, r.Folder); err != nil {
+	if err := r.Repo.Clear(ctx, r.Folder); err != nil {
 		return Ending{}, err
 	}
 	woken, stop := r.Node.Changes()
@@ -221,13 +222,13 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 		e.Why, e.Planned = over.why, over == errPlanned
 	}
 	e.Spent, e.Priced = r.budget.Total()
-	e.Branch, e.Base = Branch(r.Task), r.Repo.Base
+	e.Branch, e.Base = git.Branch(r.Task), r.Repo.Base
 	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
 		return e, err
 	}
-	e.Judged = r.trunk.at(ctx, r.trunk.judgedRef())
+	e.Judged = r.Repo.Kept(ctx, r.Task, judged)
 	if e.View.State.Final() {
-		err = r.trunk.forget(ctx)
+		err = r.Repo.Forget(ctx, r.Task)
 	}
 	return e, err
 }

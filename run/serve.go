@@ -253,7 +253,7 @@ func (w *Worker) tidy(ctx context.Context) {
 		if err != nil || seated && !v.State.Final() {
 			continue
 		}
-		if err := w.tasks[task].trunk.forget(ctx); err == nil {
+		if err := w.tasks[task].Repo.Forget(ctx, task); err == nil {
 			delete(w.tasks, task)
 			delete(w.seats, task)
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"cordelia/run/git/gittest"
 )
 
 // shielded runs a shell command as a worker's and says whether it worked.
@@ -39,18 +41,18 @@ func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
 	if _, _, err := Shielded(); err != nil {
 		t.Skip(err)
 	}
-	r := newRepository(t)
+	r := gittest.New(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	r.write(home, ".ssh/id_ed25519", "secret\n")
-	r.write(home, "notes.txt", "secret\n")
+	r.Write(home, ".ssh/id_ed25519", "secret\n")
+	r.Write(home, "notes.txt", "secret\n")
 	place := filepath.Join(home, ".cache", "run")
 	w, err := r.AddWorktree(t.Context(), filepath.Join(place, "tree"), r.Base)
 	require.NoError(t, err)
 	open, shut := listening(t), listening(t)
-	s, err := r.WorkerShield(t.Context(), place, w, t.TempDir(), Reach{Ports: []uint16{open}})
+	s, err := WorkerShield(t.Context(), r.Repository, place, w, t.TempDir(), Reach{Ports: []uint16{open}})
 	require.NoError(t, err)
-	other := r.worktree(r.Base)
+	other := r.Worktree(r.Base)
 	outside := exec.Command("sleep", "600")
 	require.NoError(t, outside.Start())
 	t.Cleanup(func() { outside.Process.Kill(); outside.Wait() }) //nolint:errcheck // it is only there to be aimed at
@@ -65,10 +67,10 @@ func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
 		"cat " + home + "/.ssh/id_ed25519":                       false,
 		"cat " + home + "/notes.txt":                             false,
 		"ls " + home:                                             false,
-		"echo x >> " + r.dir + "/a.txt":                          false,
-		"cat " + r.dir + "/a.txt":                                false, // the user's own copy
-		"echo x > " + r.dir + "/.git/hooks/post-checkout":        false,
-		"echo x >> " + r.dir + "/.git/config":                    false,
+		"echo x >> " + r.Dir + "/a.txt":                          false,
+		"cat " + r.Dir + "/a.txt":                                false, // the user's own copy
+		"echo x > " + r.Dir + "/.git/hooks/post-checkout":        false,
+		"echo x >> " + r.Dir + "/.git/config":                    false,
 		"git -c user.name=x -c user.email=x commit -qam x":       false,
 		"cat " + other.Path + "/a.txt":                           false,
 		"echo x > " + other.Path + "/b.txt":                      false,
@@ -88,7 +90,7 @@ func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
 		_, ok := shielded(t, s, w.Path, fmt.Sprintf("kill %d", outside.Process.Pid))
 		require.False(t, ok, "a process outside is not signalled")
 	}
-	raw, err := os.ReadFile(filepath.Join(r.dir, "a.txt"))
+	raw, err := os.ReadFile(filepath.Join(r.Dir, "a.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "one\ntwo\nthree\n", string(raw))
 }
@@ -115,9 +117,9 @@ func TestEnvironmentIsNotInArguments(t *testing.T) {
 	if _, _, err := Shielded(); err != nil {
 		t.Skip(err)
 	}
-	r := newRepository(t)
-	w := r.worktree(r.Base)
-	s, err := r.WorkerShield(t.Context(), t.TempDir(), w, t.TempDir(), Reach{})
+	r := gittest.New(t)
+	w := r.Worktree(r.Base)
+	s, err := WorkerShield(t.Context(), r.Repository, t.TempDir(), w, t.TempDir(), Reach{})
 	require.NoError(t, err)
 	s.Env = append(s.Env, "ONE_KEY=sk-"+"0198c0de")
 	out, ok := shielded(t, s, w.Path, `echo "$ONE_KEY"; tr '\0' ' ' < /proc/$PPID/cmdline`)
@@ -157,11 +159,11 @@ func TestShieldSaysWhatAKernelHolds(t *testing.T) {
 	if _, _, err := Shielded(); err != nil {
 		t.Skip(err)
 	}
-	r := newRepository(t)
+	r := gittest.New(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	w := r.worktree(r.Base)
-	s, err := r.WorkerShield(t.Context(), t.TempDir(), w, t.TempDir(), Reach{})
+	w := r.Worktree(r.Base)
+	s, err := WorkerShield(t.Context(), r.Repository, t.TempDir(), w, t.TempDir(), Reach{})
 	require.NoError(t, err)
 	for path, version := range map[string]int{fmt.Sprintf("@cordelia-%d", os.Getpid()): 6,
 		filepath.Join(t.TempDir(), "bus"): 9} {

@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"cordelia/pipeline/controller"
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
 // trunk is the branch of a task: what matched goes there, in the order of the plan.
 type trunk struct {
-	repo *Repository
+	repo *git.Repository
 	task string
 
 	mu        sync.Mutex
@@ -21,22 +22,17 @@ type trunk struct {
 	merged    map[string]bool // commits that are on the branch
 }
 
-// attemptRef keeps the newest attempt at a subtask: the next one begins there.
-func (t *trunk) attemptRef(subtask string) string { return t.ref(subtask) }
+// judged is the name under which the task keeps the commit of its branch that R4b judged.
+const judged = "judged"
 
-// madeRef keeps a commit that the node made for the task. What is judged and merged is one
-// of these, the one that the result names.
-func (t *trunk) madeRef(commit string) string { return t.ref("made/" + commit) }
+// madeBy is the name under which the task keeps a commit that the node made for it. What is judged and
+// merged is one of these, the one that the result names.
+func madeBy(commit string) string { return "made/" + commit }
 
-// judgedRef keeps the commit of the task's branch that R4b judged.
-func (t *trunk) judgedRef() string { return t.ref("judged") }
-
-func (t *trunk) ref(name string) string { return "refs/cordelia/" + t.task + "/" + name }
-
-// keep keeps what an attempt came to.
+// keep keeps what an attempt came to: the next attempt at the subtask begins there.
 func (t *trunk) keep(ctx context.Context, subtask, commit string) error {
-	for _, ref := range []string{t.madeRef(commit), t.attemptRef(subtask)} {
-		if err := t.repo.git.updateRef(ctx, "", ref, commit); err != nil {
+	for _, name := range []string{madeBy(commit), subtask} {
+		if err := t.repo.Keep(ctx, t.task, name, commit); err != nil {
 			return err
 		}
 	}
@@ -45,21 +41,12 @@ func (t *trunk) keep(ctx context.Context, subtask, commit string) error {
 
 // kept is the newest attempt at a subtask, "" if there is none.
 func (t *trunk) kept(ctx context.Context, subtask string) string {
-	return t.at(ctx, t.attemptRef(subtask))
-}
-
-// at is the commit of a reference, "" if there is none.
-func (t *trunk) at(ctx context.Context, ref string) string {
-	at, err := t.repo.git.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	if err != nil {
-		return ""
-	}
-	return at
+	return t.repo.Kept(ctx, t.task, subtask)
 }
 
 // made reports whether the node made a commit for the task.
 func (t *trunk) made(ctx context.Context, commit string) bool {
-	return commitName.MatchString(commit) && t.at(ctx, t.madeRef(commit)) == commit
+	return commitName.MatchString(commit) && t.repo.Kept(ctx, t.task, madeBy(commit)) == commit
 }
 
 // notMade says why a commit that a result names is neither judged nor merged.
@@ -95,7 +82,7 @@ func (t *trunk) gather(ctx context.Context, v controller.View) error {
 		}
 		err := t.repo.Merge(ctx, t.task, commit, "Merge: "+schemas.Shorten(firstLine(s.Intent), 64)+
 			"\n\nCordelia-Task: "+t.task+"\n")
-		if c, ok := err.(*Conflict); ok { //nolint:errorlint // Merge returns it as it is
+		if c, ok := err.(*git.Conflict); ok { //nolint:errorlint // Merge returns it as it is
 			conflicts = append(conflicts, fmt.Sprintf("%q conflicts with what was merged before it:\n%s",
 				schemas.Shorten(s.Intent, 200), c.Hunks))
 			continue
@@ -116,15 +103,6 @@ func (t *trunk) conflict() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.conflicts, "\n")
-}
-
-// forget removes what only attempts needed.
-func (t *trunk) forget(ctx context.Context) error {
-	out, err := t.repo.git.call(ctx, "", "for-each-ref", "--format=delete %(refname)", "refs/cordelia/"+t.task+"/")
-	if err != nil || out == "" {
-		return err
-	}
-	return t.repo.git.updateRef(ctx, out, "--stdin")
 }
 
 func firstLine(s string) string {

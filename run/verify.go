@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"cordelia/run/git"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -48,7 +49,7 @@ func (s *seat) runAll(ctx context.Context, commit string, commands []string, pla
 	}
 	defer func() {
 		w.Drop(context.WithoutCancel(ctx), s.Repo) //nolint:errcheck // the next run removes what is left
-		removeAll(place)                           //nolint:errcheck // the same
+		git.RemoveAll(place)                       //nolint:errcheck // the same
 	}()
 	shield, err := s.Shield(place, w, "")
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *seat) runAll(ctx context.Context, commit string, commands []string, pla
 func commanded(c schemas.Criterion) bool { return c.Command != "" && c.Check == nil }
 
 // prepare makes a fresh worktree ready, as the user says: it has no installed dependencies.
-func (s *seat) prepare(ctx context.Context, w *Worktree, shield Shield) error {
+func (s *seat) prepare(ctx context.Context, w *git.Worktree, shield Shield) error {
 	if s.Prepare == "" {
 		return nil
 	}
@@ -115,7 +116,7 @@ func (s *seat) file(ctx context.Context, commit string, r Report) error {
 		if tip != commit {
 			return fmt.Errorf("the branch moved from %.12s to %.12s while it was judged", commit, tip)
 		}
-		if err := s.Repo.git.updateRef(ctx, "", s.trunk.judgedRef(), commit); err != nil {
+		if err := s.Repo.Keep(ctx, s.Task, judged, commit); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
@@ -26,9 +27,9 @@ var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"
 // WorkerShield is the shield of one worker: it may write its worktree, and a HOME and a TMPDIR
 // in place. It may read the system, the programs in PATH, its repository's .git, and the
 // folders that the user adds; nothing else of the user's home.
-func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string,
+func WorkerShield(ctx context.Context, r *git.Repository, place string, w *git.Worktree, door string,
 	add Reach) (Shield, error) {
-	s := r.everyWorker(ctx, add)
+	s := everyWorker(ctx, r, add)
 	s.Write, s.Sockets = []string{w.Path}, []string{door}
 	s.Home, s.Temp = filepath.Join(place, "home"), filepath.Join(place, "tmp")
 	for _, dir := range []string{s.Home, s.Temp} {
@@ -41,10 +42,10 @@ func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree
 }
 
 // everyWorker is what the shields of all workers have alike.
-func (r *Repository) everyWorker(ctx context.Context, add Reach) Shield {
+func everyWorker(ctx context.Context, r *git.Repository, add Reach) Shield {
 	s := Shield{On: true, Ports: append([]uint16{443}, add.Ports...)}
 	s.Read = append(s.Read, systemFolders...)
-	s.Read = append(s.Read, r.git.dir)
+	s.Read = append(s.Read, r.Dir())
 	s.Read = append(s.Read, add.Read...)
 	s.Read = append(s.Read, programFolders()...)
 	s.readGo(ctx)
@@ -53,8 +54,8 @@ func (r *Repository) everyWorker(ctx context.Context, add Reach) Shield {
 
 // KeepClosed refuses a reach by which workers could read folders that none may, such as the
 // node's home: what lies below an open folder cannot be closed again.
-func (r *Repository) KeepClosed(ctx context.Context, add Reach, folders ...string) error {
-	for _, open := range r.everyWorker(ctx, add).Read {
+func KeepClosed(ctx context.Context, r *git.Repository, add Reach, folders ...string) error {
+	for _, open := range everyWorker(ctx, r, add).Read {
 		given := slices.Contains(add.Read, open)
 		for _, folder := range folders {
 			if !liesIn(folder, open) && (!given || !liesIn(open, folder)) {

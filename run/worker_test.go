@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/run/git/gittest"
 	"cordelia/schemas"
 )
 
 // What no worker may read is not opened by a folder that it lies in, nor by a part of it,
 // whatever links lead there.
 func TestWhatNoWorkerMayReadStaysClosed(t *testing.T) {
-	r := newRepository(t)
+	r := gittest.New(t)
 	top := t.TempDir()
 	home, tools := filepath.Join(top, "user", "cordelia"), filepath.Join(top, "tools")
 	for _, dir := range []string{filepath.Join(home, "keys"), tools} {
@@ -46,7 +47,7 @@ func TestWhatNoWorkerMayReadStaysClosed(t *testing.T) {
 		if tt.reads != "" {
 			add.Read = []string{tt.reads}
 		}
-		err := r.KeepClosed(t.Context(), add, filepath.Join(top, "other"), tt.closed)
+		err := KeepClosed(t.Context(), r.Repository, add, filepath.Join(top, "other"), tt.closed)
 		if tt.why == "" {
 			require.NoError(t, err, "%+v", tt)
 			continue

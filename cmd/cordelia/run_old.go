@@ -6,13 +6,13 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
-	runner "cordelia/run"
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
 // oldRuns lists the tasks of a repository, throws one of them away, or removes what killed
 // runs left.
-func oldRuns(ctx context.Context, w *cli.Acting, repo *runner.Repository, f runFlags) error {
+func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlags) error {
 	seats := &ops.Seats{Node: w.Node, Person: w.Caller}
 	switch {
 	case f.clean:
@@ -40,12 +40,12 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *runner.Repository, f runF
 	if err := repo.Discard(ctx, v.TaskID); err != nil {
 		return err
 	}
-	w.Say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), runner.Branch(v.TaskID))
+	w.Say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), git.Branch(v.TaskID))
 	return nil
 }
 
 // listRuns lists the tasks of a repository, and says what worktrees take.
-func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *runner.Repository) error {
+func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Repository) error {
 	known, err := seats.Knows(ctx, repo.Top)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *runner
 	if err != nil {
 		return err
 	}
-	if n, size := runner.Leftovers(runs); n > 0 {
+	if n, size := git.Leftovers(runs); n > 0 {
 		w.Note("worktrees of %s take %s in %s; they go 7 days after the last use, or with cordelia run --clean",
 			schemas.Count(n, "task", "tasks"), bytesOf(size), cli.Clean(runs))
 	}
@@ -81,7 +81,7 @@ func cleanRuns(w *cli.Acting) error {
 	if err != nil {
 		return err
 	}
-	n, size, err := runner.Clean(runs)
+	n, size, err := git.Clean(runs)
 	w.Say("Removed: worktrees of %s, %s.", schemas.Count(n, "task", "tasks"), bytesOf(size))
 	return err
 }

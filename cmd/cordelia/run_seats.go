@@ -12,6 +12,7 @@ import (
 	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	runner "cordelia/run"
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
@@ -167,10 +168,10 @@ func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 
 // shield gives what workers may reach, and words it for the user.
 func (f runFlags) shield(ctx context.Context, home node.Home,
-	repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
+	repo *git.Repository) (func(string, *git.Worktree, string) (runner.Shield, error), string, error) {
 	switch f.sandbox {
 	case "none":
-		return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil },
+		return func(string, *git.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil },
 			"none: workers reach what you can", nil
 	case "auto":
 	default:
@@ -199,10 +200,10 @@ func (f runFlags) shield(ctx context.Context, home node.Home,
 		return nil, "", err
 	}
 	// What lies beside the worktrees are those of others, and reports.
-	if err := repo.KeepClosed(ctx, add, string(home), filepath.Dir(runs)); err != nil {
+	if err := runner.KeepClosed(ctx, repo, add, string(home), filepath.Dir(runs)); err != nil {
 		return nil, "", err
 	}
-	return func(place string, w *runner.Worktree, door string) (runner.Shield, error) {
-		return repo.WorkerShield(ctx, place, w, door, add)
+	return func(place string, w *git.Worktree, door string) (runner.Shield, error) {
+		return runner.WorkerShield(ctx, repo, place, w, door, add)
 	}, strings.Join(enforced, "; "), nil
 }

@@ -19,12 +19,13 @@ import (
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
 	"cordelia/run/cost"
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
 // equipment is what fills seats in a repository, as the flags say.
 type equipment struct {
-	repo     *runner.Repository
+	repo     *git.Repository
 	home     node.Home
 	project  runner.Project
 	agreed   runner.Agreements
@@ -33,7 +34,7 @@ type equipment struct {
 	prices   cost.Prices
 	models   map[schemas.PipelineRole]string
 	self     string // path of this program
-	shield   func(string, *runner.Worktree, string) (runner.Shield, error)
+	shield   func(string, *git.Worktree, string) (runner.Shield, error)
 	shielded string // what the shield holds, in words
 }
 
@@ -52,7 +53,7 @@ func runTask(ctx context.Context, a *cli.App, f runFlags, words string) error {
 	if err := f.one(words); err != nil {
 		return err
 	}
-	repo, err := runner.OpenRepository(ctx, ".")
+	repo, err := git.Open(ctx, ".")
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func recordedOnly(c *node.Config) {
 }
 
 // equip finds who fills the seats, and what they may reach.
-func equip(ctx context.Context, a *cli.App, f runFlags, repo *runner.Repository) (e equipment, err error) {
+func equip(ctx context.Context, a *cli.App, f runFlags, repo *git.Repository) (e equipment, err error) {
 	e.repo = repo
 	home, err := a.AbsoluteHome()
 	if err != nil {
@@ -92,7 +93,7 @@ func equip(ctx context.Context, a *cli.App, f runFlags, repo *runner.Repository)
 	if e.models, err = byRole("model", f.model); err != nil {
 		return e, err
 	}
-	if e.project, err = repo.Project(); err != nil {
+	if e.project, err = runner.ProjectOf(repo); err != nil {
 		return e, err
 	}
 	e.agreed = runner.Agreements(home.Agreements())
@@ -130,7 +131,7 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 	if err != nil {
 		return err
 	}
-	free, err := runner.Occupy(folder)
+	free, err := git.Occupy(folder)
 	if err != nil {
 		return err
 	}
@@ -140,10 +141,10 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 	for _, note := range r.repo.Notes(ctx, included) {
 		r.board.Note(note)
 	}
-	if err := runner.Sweep(filepath.Dir(folder), time.Now()); err != nil {
+	if err := git.Sweep(filepath.Dir(folder), time.Now()); err != nil {
 		r.board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
 	}
-	r.board.Note(fmt.Sprintf("task %s; its branch: %s", schemas.ShortID(r.task.TaskID), runner.Branch(r.task.TaskID)))
+	r.board.Note(fmt.Sprintf("task %s; its branch: %s", schemas.ShortID(r.task.TaskID), git.Branch(r.task.TaskID)))
 	began := time.Now()
 	e, err := r.fill(ctx, folder)
 	if err != nil {

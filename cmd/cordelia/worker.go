@@ -13,6 +13,7 @@ import (
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/run/cost"
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
@@ -57,7 +58,7 @@ func worker(ctx context.Context, a *cli.App, f workerFlags) error {
 	if f.parallel < 1 || f.parallel > 64 {
 		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
 	}
-	repo, err := runner.OpenRepository(ctx, ".")
+	repo, err := git.Open(ctx, ".")
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 		return err
 	}
 	folder := filepath.Join(runs, "worker-"+schemas.NewID()[24:])
-	free, err := runner.Occupy(folder)
+	free, err := git.Occupy(folder)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 	if w.AsJSON {
 		board = &runEvents{App: w.App, seats: &list}
 	}
-	if err := runner.Sweep(runs, time.Now()); err != nil {
+	if err := git.Sweep(runs, time.Now()); err != nil {
 		board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
 	}
 	queue := servedSeats{seats, w}

@@ -146,7 +146,7 @@ func wrongWay(f sourceFile, folder string) string {
 // forTests reports whether a package is only for tests of other packages.
 func forTests(folder string) bool {
 	return slices.Contains([]string{"storetest", "embeddingtest", "jetstreamtest", "accesstest",
-		"opstest"}, path.Base(folder))
+		"opstest", "gittest"}, path.Base(folder))
 }
 
 // faces reach no store: what they ask goes through an operation or the node. Their tests

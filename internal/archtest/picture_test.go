@@ -44,10 +44,13 @@ var picture = []layer{
 		"follows from a plan, a verdict, a failed round",
 		[]string{"agents", "memory", "trust", "work", "pipeline"}},
 	{"what happens to a task, which agent fills its roles · which agents work together, in which " +
-		"groups · what waits for a decision · agents with a charter · exports and imports · prices, budgets, what was spent",
-		[]string{"pipeline/controller", "swarm", "review", "roles", "memory/archive", "run/cost"}},
+		"groups · what waits for a decision · agents with a charter · exports and imports · prices, budgets, what " +
+		"was spent · worktrees, commits and merges of a run",
+		[]string{"pipeline/controller", "swarm", "review", "roles", "memory/archive", "run/cost",
+			"run/git"}},
+	{"", []string{"run/git/gittest"}},
 	{"one installation: identity, keys, routines, backup, restore, audit verification", []string{"node"}},
-	{"seats filled by the user's coding clients: worktrees, sandbox, record", []string{"run"}},
+	{"seats filled by the user's coding clients: sandbox, record", []string{"run"}},
 	{"the catalogue: one file per operation", []string{"ops"}},
 	{"", []string{"ops/opstest"}},
 	{"the MCP server: stdio, HTTP, both protocol eras · what a client's own hooks are told · the plugin " +

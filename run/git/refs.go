@@ -1,4 +1,4 @@
-package run
+package git
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const staleLock = 3 * time.Second
 // updateRef has git change references of tasks. A git that was killed meanwhile leaves its lock
 // behind, and git asks a person to remove that; of references that only runs write it is
 // removed here, once no git can still hold it.
-func (g git) updateRef(ctx context.Context, input string, args ...string) error {
+func (g guarded) updateRef(ctx context.Context, input string, args ...string) error {
 	for {
 		_, err := g.call(ctx, input, append([]string{"update-ref"}, args...)...)
 		if err == nil || !strings.Contains(err.Error(), ".lock': File exists") || !g.awaitLocks(ctx) {
@@ -29,7 +29,7 @@ func (g git) updateRef(ctx context.Context, input string, args ...string) error 
 
 // awaitLocks waits until no reference of tasks is locked, and removes the locks that are stale.
 // It reports whether there was one: else the lock is that of another reference.
-func (g git) awaitLocks(ctx context.Context) (found bool) {
+func (g guarded) awaitLocks(ctx context.Context) (found bool) {
 	for ctx.Err() == nil {
 		locks := g.locks()
 		if len(locks) == 0 {
@@ -41,13 +41,16 @@ func (g git) awaitLocks(ctx context.Context) (found bool) {
 				os.Remove(path) //nolint:errcheck // git says so if it is still there
 			}
 		}
-		pause(ctx, staleLock/30)
+		select {
+		case <-ctx.Done():
+		case <-time.After(staleLock / 30):
+		}
 	}
 	return false
 }
 
 // locks lists the locks of references of tasks, with the time they were taken.
-func (g git) locks() map[string]time.Time {
+func (g guarded) locks() map[string]time.Time {
 	list := map[string]time.Time{}
 	for _, folder := range taskRefs {
 		filepath.WalkDir(filepath.Join(g.dir, folder), func(path string, d fs.DirEntry, err error) error {
@@ -60,4 +63,30 @@ func (g git) locks() map[string]time.Time {
 		}) //nolint:errcheck // a folder that is not there has none
 	}
 	return list
+}
+
+// taskRef is the reference by which a task keeps a commit under a name of its own.
+func taskRef(task, name string) string { return "refs/cordelia/" + task + "/" + name }
+
+// Keep keeps a commit for a task under a name, until Forget.
+func (r *Repository) Keep(ctx context.Context, task, name, commit string) error {
+	return r.git.updateRef(ctx, "", taskRef(task, name), commit)
+}
+
+// Kept is the commit that a task keeps under a name, "" if there is none.
+func (r *Repository) Kept(ctx context.Context, task, name string) string {
+	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", taskRef(task, name)+"^{commit}")
+	if err != nil {
+		return ""
+	}
+	return at
+}
+
+// Forget drops all that a task keeps; its branch stays.
+func (r *Repository) Forget(ctx context.Context, task string) error {
+	out, err := r.git.call(ctx, "", "for-each-ref", "--format=delete %(refname)", taskRef(task, ""))
+	if err != nil || out == "" {
+		return err
+	}
+	return r.git.updateRef(ctx, out, "--stdin")
 }

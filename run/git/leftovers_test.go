@@ -1,4 +1,4 @@
-package run
+package git_test
 
 import (
 	"os"
@@ -8,25 +8,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/run/git"
+	"cordelia/run/git/gittest"
 	"cordelia/schemas"
 )
 
 // A task that is thrown away leaves no branch and no attempt; a branch that is in use stays.
 func TestDiscardLeavesNothing(t *testing.T) {
-	r := newRepository(t)
-	w := r.worktree(r.Base)
-	r.write(w.Path, "b.txt", "b\n")
+	r := gittest.New(t)
+	w := r.Worktree(r.Base)
+	r.Write(w.Path, "b.txt", "b\n")
 	commit, err := w.Commit(t.Context(), "x")
 	require.NoError(t, err)
-	require.NoError(t, (&trunk{repo: r.Repository, task: task}).keep(t.Context(), "s1", commit))
-	require.NoError(t, r.Merge(t.Context(), task, commit, "m"))
-	r.git("checkout", "-q", Branch(task))
-	require.ErrorIs(t, r.Discard(t.Context(), task), schemas.ErrConflict)
-	r.git("checkout", "-q", "main")
+	require.NoError(t, r.Keep(t.Context(), gittest.Task, "s1", commit))
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "m"))
+	r.Git("checkout", "-q", git.Branch(gittest.Task))
+	require.ErrorIs(t, r.Discard(t.Context(), gittest.Task), schemas.ErrConflict)
+	r.Git("checkout", "-q", "main")
 	for range 2 { // again is no error
-		require.NoError(t, r.Discard(t.Context(), task))
+		require.NoError(t, r.Discard(t.Context(), gittest.Task))
 	}
-	require.Empty(t, r.git("for-each-ref", "refs/cordelia", "refs/heads/cordelia"))
+	require.Empty(t, r.Git("for-each-ref", "refs/cordelia", "refs/heads/cordelia"))
 }
 
 // Folders of killed runs go once they are old, whatever their workers made of them.
@@ -39,9 +41,9 @@ func TestSweepRemovesOldFolders(t *testing.T) {
 		at := time.Now().Add(-age)
 		require.NoError(t, os.Chtimes(filepath.Join(runs, name), at, at))
 	}
-	require.NoError(t, Sweep(runs, time.Now()))
+	require.NoError(t, git.Sweep(runs, time.Now()))
 	require.NoDirExists(t, filepath.Join(runs, "old"))
 	require.DirExists(t, filepath.Join(runs, "new"))
 	require.NoError(t, os.Chmod(filepath.Join(runs, "new", "tree"), 0o700))
-	require.NoError(t, Sweep(filepath.Join(runs, "none"), time.Now()))
+	require.NoError(t, git.Sweep(filepath.Join(runs, "none"), time.Now()))
 }

@@ -1,4 +1,4 @@
-package run
+package git
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 type Worktree struct {
 	Path string
 	Base string // the commit it began at
-	git  git
+	git  guarded
 	mark []byte // the .git file as git wrote it
 }
 
@@ -48,7 +48,7 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if !ok {
 		return nil, fmt.Errorf("make a worktree: %s/.git is %q", path, mark)
 	}
-	return &Worktree{Path: path, Base: commit, git: git{dir: dir, tree: path, off: r.git.off}, mark: mark}, nil
+	return &Worktree{Path: path, Base: commit, git: guarded{dir: dir, tree: path, off: r.git.off}, mark: mark}, nil
 }
 
 // alone keeps other worktrees from being made or removed meanwhile, also by other
@@ -59,7 +59,7 @@ func (r *Repository) alone(ctx context.Context) (free func(), err error) {
 
 // dropWorktree removes a worktree, also a damaged one. Its caller holds the lock.
 func (r *Repository) dropWorktree(ctx context.Context, path string) error {
-	if err := removeAll(path); err != nil {
+	if err := RemoveAll(path); err != nil {
 		return err
 	}
 	// Not git worktree prune: that forgets the user's own worktrees too, where their folder
@@ -93,9 +93,9 @@ func (r *Repository) worktrees(ctx context.Context) (paths []string, err error) 
 	return paths, nil
 }
 
-// clear removes the worktrees that a killed run left in the folder of its task, which its
+// Clear removes the worktrees that a killed run left in the folder of its task, which its
 // caller occupies.
-func (r *Repository) clear(ctx context.Context, folder string) error {
+func (r *Repository) Clear(ctx context.Context, folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *Repository) clear(ctx context.Context, folder string) error {
 		}
 	}
 	for _, tree := range left {
-		if err := errors.Join(r.dropWorktree(ctx, tree), removeAll(filepath.Dir(tree))); err != nil {
+		if err := errors.Join(r.dropWorktree(ctx, tree), RemoveAll(filepath.Dir(tree))); err != nil {
 			return err
 		}
 	}
@@ -134,8 +134,8 @@ func samePlace(a, b string) bool {
 	return resolved(a) == resolved(b)
 }
 
-// removeAll removes a folder of a worker's, who may have taken away the right to.
-func removeAll(path string) error {
+// RemoveAll removes a folder of a worker's, who may have taken away the right to.
+func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err

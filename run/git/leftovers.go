@@ -1,4 +1,4 @@
-package run
+package git
 
 import (
 	"context"
@@ -142,7 +142,7 @@ func removeFolder(folder string) (removed bool, err error) {
 	for _, tree := range places {
 		forgetWorktree(tree)
 	}
-	return true, removeAll(folder)
+	return true, RemoveAll(folder)
 }
 
 // forgetWorktree removes what a repository keeps of a worktree. What stands in the worktree
@@ -158,7 +158,7 @@ func forgetWorktree(tree string) {
 	}
 	back, err := readMark(filepath.Join(dir, "gitdir"))
 	if err == nil && samePlace(strings.TrimSpace(string(back)), filepath.Join(tree, ".git")) {
-		removeAll(dir) //nolint:errcheck // git forgets it by itself some day
+		RemoveAll(dir) //nolint:errcheck // git forgets it by itself some day
 	}
 }
 
@@ -195,5 +195,5 @@ func (r *Repository) Discard(ctx context.Context, task string) error {
 	if err := r.git.updateRef(ctx, "", "-d", ref(task)); err != nil {
 		return err
 	}
-	return (&trunk{repo: r, task: task}).forget(ctx)
+	return r.Forget(ctx, task)
 }

@@ -1,4 +1,4 @@
-package run
+package git_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"cordelia/run/git"
 )
 
 // A pipe that a worker put in the place of git's files is not read: nobody writes to it.
@@ -31,7 +33,7 @@ func TestCleanReadsNoPipes(t *testing.T) {
 		require.NoError(t, plant(tree))
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := Clean(runs)
+			_, _, err := git.Clean(runs)
 			done <- err
 		}()
 		select {

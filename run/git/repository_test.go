@@ -1,0 +1,239 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/run/git"
+	"cordelia/run/git/gittest"
+	"cordelia/schemas"
+)
+
+// users is a repository of a user's.
+type users = gittest.Repository
+
+// The node commits what a worker left, and the user's branch, index and folder stay.
+func TestNodeCommitsAndLeavesTheUsersAlone(t *testing.T) {
+	r := gittest.New(t)
+	r.Write(r.Dir, "a.txt", "mine, uncommitted\n")
+	r.Write(r.Dir, "new.txt", "mine, untracked\n")
+	before := r.State()
+	w := r.Worktree(r.Base)
+	r.Write(w.Path, "a.txt", "one\nTWO\nthree\n")
+	r.Write(w.Path, "sub/b.txt", "b\n")
+	commit, err := w.Commit(t.Context(), "change it")
+	require.NoError(t, err)
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "merge"))
+	require.NoError(t, w.Drop(t.Context(), r.Repository))
+	require.Equal(t, before, r.State())
+	require.Equal(t, "one\nTWO\nthree", r.Git("show", git.Branch(gittest.Task)+":a.txt"))
+	require.Equal(t, "Cordelia <cordelia@localhost>", r.Git("log", "-1", "--format=%an <%ae>", git.Branch(gittest.Task)))
+	require.NoDirExists(t, w.Path)
+	require.Len(t, strings.Split(r.Git("worktree", "list"), "\n"), 1)
+	require.Equal(t, "1 uncommitted change is left out: it works on the last commit; --include-changes begins from them",
+		strings.ReplaceAll(r.Notes(t.Context(), 0)[0], "2 uncommitted changes are", "1 uncommitted change is"))
+}
+
+// Nothing that a worker plants is followed or run by git.
+func TestPlantedThingsAreRefused(t *testing.T) {
+	for name, plant := range map[string]func(r *users, w *git.Worktree){
+		".git becomes a folder": func(r *users, w *git.Worktree) {
+			require.NoError(r, os.Remove(filepath.Join(w.Path, ".git")))
+			r.Write(w.Path, ".git/config", "[core]\n\tfsmonitor = touch "+r.Dir+"/ran\n\thooksPath = "+w.Path+
+				"/hooks\n")
+			r.Write(w.Path, ".git/HEAD", "ref: refs/heads/main\n")
+		},
+		".git points elsewhere": func(r *users, w *git.Worktree) { r.Write(w.Path, ".git", "gitdir: /tmp\n") },
+		".git is gone": func(r *users, w *git.Worktree) {
+			require.NoError(r,
+				os.Remove(filepath.Join(w.Path, ".git")))
+		},
+		".git is a link": func(r *users, w *git.Worktree) {
+			require.NoError(r, os.Rename(filepath.Join(w.Path, ".git"), filepath.Join(w.Path, "x")))
+			require.NoError(r, os.Symlink("x", filepath.Join(w.Path, ".git")))
+		},
+		"a nested repository": func(r *users, w *git.Worktree) { r.Write(w.Path, "lib/.git/config", "[core]\n") },
+		"a nested file .GIT":  func(r *users, w *git.Worktree) { r.Write(w.Path, "lib/.GIT", "gitdir: /tmp\n") },
+		"a link out": func(r *users, w *git.Worktree) {
+			require.NoError(r, os.Symlink("/etc/passwd", filepath.Join(w.Path, "p")))
+		},
+		"a file becomes a link": func(r *users, w *git.Worktree) {
+			require.NoError(r, os.Remove(filepath.Join(w.Path, "a.txt")))
+			require.NoError(r, os.Symlink("/etc/passwd", filepath.Join(w.Path, "a.txt")))
+		},
+		"the worktree is gone": func(r *users, w *git.Worktree) { require.NoError(r, os.RemoveAll(w.Path)) },
+		"the worktree is a link": func(r *users, w *git.Worktree) {
+			require.NoError(r, os.Rename(w.Path, w.Path+"2"))
+			require.NoError(r, os.Symlink(w.Path+"2", w.Path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.TB = t
+			w := r.Worktree(r.Base)
+			r.Write(w.Path, "a.txt", "changed\n")
+			plant(r, w)
+			_, err := w.Commit(t.Context(), "x")
+			p, ok := errors.AsType[*git.Planted](err)
+			require.True(t, ok, "%v", err)
+			require.NotEmpty(t, p.Why)
+			require.NoFileExists(t, filepath.Join(r.Dir, "ran"))
+			require.NoError(t, w.Drop(t.Context(), r.Repository), "and it can be removed")
+		})
+	}
+}
+
+// What a killed run left in the folder of its task goes when the next one begins there.
+func TestLeftWorktreesAreCleared(t *testing.T) {
+	r := gittest.New(t)
+	folder := t.TempDir()
+	_, err := r.AddWorktree(t.Context(), filepath.Join(folder, "seat", "tree"), r.Base)
+	require.NoError(t, err)
+	other := r.Worktree(r.Base)
+	require.NoError(t, r.Clear(t.Context(), folder))
+	require.NoDirExists(t, filepath.Join(folder, "seat"))
+	list := r.Git("worktree", "list", "--porcelain")
+	require.NotContains(t, list, folder)
+	require.Contains(t, list, other.Path)
+}
+
+// Links that were there before may stay, and no hook, filter or monitor of a worker runs.
+func TestGitRunsNothingOfAWorkers(t *testing.T) {
+	r := gittest.New(t)
+	require.NoError(t, os.Symlink("a.txt", filepath.Join(r.Dir, "link")))
+	r.Commit("a link")
+	base := r.Git("rev-parse", "HEAD")
+	ran := filepath.Join(r.Dir, "ran")
+	hook := filepath.Join(r.Dir, ".git", "hooks", "pre-commit")
+	for _, name := range []string{"pre-commit", "post-checkout", "reference-transaction", "post-index-change"} {
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(hook), name), []byte("#!/bin/sh\ntouch "+ran+"\n"),
+			0o700))
+	}
+	home := t.TempDir()
+	r.Write(home, ".gitconfig", "[core]\n\tfsmonitor = touch "+ran+"\n[filter \"x\"]\n\tclean = touch "+ran+"\n")
+	t.Setenv("HOME", home)
+	// The repository's own filter runs a script that lies in the worktree.
+	r.Git("config", "filter.x.clean", "touch "+ran)
+	r.Git("config", "filter.x.required", "true")
+	opened, err := git.Open(t.Context(), r.Dir)
+	require.NoError(t, err)
+	r.Repository = opened
+	w := r.Worktree(base)
+	r.Write(w.Path, ".gitattributes", "* filter=x\n")
+	r.Write(w.Path, "a.txt", "changed\n")
+	commit, err := w.Commit(t.Context(), "x")
+	require.NoError(t, err)
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "m"))
+	require.NoFileExists(t, ran)
+}
+
+// Nothing changed is no commit.
+func TestNoChangeIsNoCommit(t *testing.T) {
+	r := gittest.New(t)
+	commit, err := r.Worktree(r.Base).Commit(t.Context(), "x")
+	require.NoError(t, err)
+	require.Equal(t, r.Base, commit)
+}
+
+// Of several that merge at once, in one process or in others, none loses what another merged.
+func TestMergesAtOnceLoseNothing(t *testing.T) {
+	r := gittest.New(t)
+	const merges = 8
+	failed := make(chan error, merges)
+	commits := make([]string, merges)
+	for n := range commits {
+		w := r.Worktree(r.Base)
+		r.Write(w.Path, fmt.Sprintf("%d.txt", n), "x\n")
+		var err error
+		commits[n], err = w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+	}
+	for _, commit := range commits {
+		other, err := git.Open(t.Context(), r.Dir)
+		require.NoError(t, err)
+		go func() { failed <- other.Merge(t.Context(), gittest.Task, commit, "merge") }()
+	}
+	for range merges {
+		require.NoError(t, <-failed)
+	}
+	require.Len(t, strings.Fields(r.Git("ls-tree", "--name-only", git.Branch(gittest.Task))), merges+1)
+}
+
+// A conflict in a file with spaces in its name is told with both sides too.
+func TestConflictNamesFilesWithSpaces(t *testing.T) {
+	r := gittest.New(t)
+	commits := make([]string, 2)
+	for i, text := range []string{"first\n", "second\n"} {
+		w := r.Worktree(r.Base)
+		r.Write(w.Path, "my notes.txt", text)
+		var err error
+		commits[i], err = w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+	}
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, commits[0], "merge"))
+	err := r.Merge(t.Context(), gittest.Task, commits[1], "merge")
+	conflict, ok := errors.AsType[*git.Conflict](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, []string{"my notes.txt"}, conflict.Files)
+	require.Contains(t, conflict.Hunks, "first")
+	require.Contains(t, conflict.Hunks, "second")
+}
+
+// Removing a worktree leaves those of the user alone whose folder is not there now.
+func TestWorktreesOfTheUserStay(t *testing.T) {
+	r := gittest.New(t)
+	own := filepath.Join(t.TempDir(), "own")
+	r.Git("worktree", "add", "-q", "--detach", own)
+	require.NoError(t, os.Rename(own, own+" elsewhere")) // as with a disk that is not mounted
+	w := r.Worktree(r.Base)
+	require.NoError(t, w.Drop(t.Context(), r.Repository))
+	require.NoDirExists(t, w.Path)
+	listed := r.Git("worktree", "list", "--porcelain")
+	require.Contains(t, listed, own+"\n")
+	require.NotContains(t, listed, w.Path)
+	require.NoError(t, w.Drop(t.Context(), r.Repository), "a second time there is nothing to remove")
+}
+
+// What cannot be worked in is refused in words.
+func TestRepositoriesThatCannotBeWorkedIn(t *testing.T) {
+	_, err := git.Open(t.Context(), t.TempDir())
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.ErrorContains(t, err, "no git working tree")
+	empty := t.TempDir()
+	require.NoError(t, exec.Command("git", "init", "-q", empty).Run())
+	_, err = git.Open(t.Context(), empty)
+	require.ErrorContains(t, err, "no commit yet")
+	r := gittest.New(t)
+	r.Git("checkout", "-q", "--detach")
+	_, err = git.Open(t.Context(), r.Dir)
+	require.NoError(t, err, "a detached HEAD is as good as any")
+}
+
+// Worktrees that are made and removed at once do not disturb each other.
+func TestWorktreesAreMadeAtOnce(t *testing.T) {
+	r := gittest.New(t)
+	dir, failed := t.TempDir(), make(chan error)
+	for n := range 8 {
+		go func() {
+			var all error
+			for range 6 {
+				w, err := r.AddWorktree(t.Context(), filepath.Join(dir, string(rune('a'+n)), "tree"), r.Base)
+				if err == nil {
+					err = w.Drop(t.Context(), r.Repository)
+				}
+				all = errors.Join(all, err)
+			}
+			failed <- all
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-failed)
+	}
+}
