@@ -100,7 +100,7 @@ the settings of Claude Code.`,
   cordelia agent token researcher --header`,
 		Args: cli.Wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
-			n, err := a.OpenUsed(cmd.Context())
+			n, err := a.OpenFor(cmd.Context(), words[0])
 			if err != nil {
 				return err
 			}

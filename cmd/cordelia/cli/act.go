@@ -35,7 +35,7 @@ func (a *App) AsFlag() string {
 // person's.
 func (a *App) Act(ctx context.Context, as string, f func(*Acting) error) (err error) {
 	a.As = as
-	n, err := a.openFor(ctx, as)
+	n, err := a.OpenFor(ctx, as)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (a *App) Act(ctx context.Context, as string, f func(*Acting) error) (err er
 	return f(who)
 }
 
-// openFor is OpenUsed; for an agent also in a home that joined a database without the user's key.
-func (a *App) openFor(ctx context.Context, as string) (*ops.Service, error) {
+// OpenFor is OpenUsed; for an agent also in a home that joined a database without the user's key.
+func (a *App) OpenFor(ctx context.Context, as string) (*ops.Service, error) {
 	home, err := a.Place()
 	if err != nil || as == "" || !home.Fresh() {
 		return a.OpenUsed(ctx)

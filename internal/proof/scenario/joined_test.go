@@ -80,6 +80,7 @@ func TestAJoinedHome(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, raw, 0o600))
 	runs(t, two, "task", "claim", "--as", "ada")
+	require.Contains(t, runs(t, two, "agent", "token", "ada", "--header"), "Bearer ")
 
 	empty := newNode(t) // before its first start
 	runs(t, empty, "config", "set", "database", address)
