@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/events"
+	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -104,6 +106,40 @@ func notYet(tx *store.Tx, newest *events.Checkpoint) (bool, error) {
 	entries, _, err := events.Head(tx)
 	fresh := tx.Micros()-newest.At < checkpointAfter.Microseconds() && tx.Micros() >= newest.At
 	return fresh && entries >= newest.Size() && entries-newest.Size() < checkpointEntries, err
+}
+
+// signServer signs the record in a server's database that a restore or a move has written.
+func (h Home) signServer(ctx context.Context, s *store.Store, copies []string) error {
+	place, err := s.Place(ctx)
+	if err != nil {
+		return err
+	}
+	return h.signAt(ctx, place, copies, func(see func(*store.Tx) error) error { return s.Read(ctx, see) })
+}
+
+// signFile is signServer of the home's file, which no process has open.
+func (h Home) signFile(ctx context.Context, path string, copies []string) error {
+	return h.signAt(ctx, "", copies, func(see func(*store.Tx) error) error {
+		_, err := store.VerifyFile(ctx, path, see)
+		return err
+	})
+}
+
+// signAt signs the record that look shows. Where this machine has no node key yet, there is none
+// to continue.
+func (h Home) signAt(ctx context.Context, place string, copies []string,
+	look func(func(*store.Tx) error) error) error {
+	f, err := keys.LoadFile(h.NodeKey(), noPassphrase)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Identity.Erase()
+	signer := events.CheckpointSigner{Key: f.Identity, Place: place, Dir: h.Checkpoints(), Copies: copies, Sync: true}
+	_, err = signer.Sign(ctx, look, sameAs)
+	return err
 }
 
 // checkpointIfDue signs a checkpoint if one is due; the first of all only with

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"os"
 
 	"cordelia/access"
@@ -19,6 +20,8 @@ type MoveOptions struct {
 	DryRun   bool
 	Ask      func() ([]byte, error) // for the passphrase of the person's key
 	Clock    store.Clock
+	// as of Config
+	CheckpointDirs []string
 }
 
 // MoveReport says what a move did, or with DryRun would do.
@@ -106,7 +109,7 @@ func (m *moving) options(address, path string) store.Options {
 	if address != "" {
 		path = ""
 	}
-	return store.Options{URL: address, Path: path, Clock: m.o.Clock, Alone: !m.o.DryRun}
+	return store.Options{URL: address, Path: path, Clock: m.o.Clock, Alone: !m.o.DryRun, Direct: true}
 }
 
 // inspect refuses another's database and a record that does not verify.
@@ -192,8 +195,17 @@ func (m *moving) intoServer(ctx context.Context) error {
 	if err := m.copyInto(ctx, to); err != nil {
 		return err
 	}
-	m.out.Kept, err = m.from.Retire()
+	if m.out.Kept, err = m.from.Retire(); err == nil {
+		unsigned(m.home.signServer(ctx, to, m.o.CheckpointDirs))
+	}
 	return err
+}
+
+// unsigned logs that what was moved has no checkpoint: the next process signs one.
+func unsigned(err error) {
+	if err != nil {
+		slog.Warn("audit checkpoint", "err", err)
+	}
 }
 
 // intoFile copies the server's database into a file beside the home's place for it, gives it
@@ -217,7 +229,16 @@ func (m *moving) intoFile(ctx context.Context) error {
 	if err := to.Publish(path); err != nil {
 		return err
 	}
-	return m.from.Write(ctx, store.MarkMoved)
+	return m.markMoved(ctx, path)
+}
+
+// markMoved closes the server's database for use, whose state is in the file at path.
+func (m *moving) markMoved(ctx context.Context, path string) error {
+	err := m.from.Write(ctx, store.MarkMoved)
+	if err == nil {
+		unsigned(m.home.signFile(ctx, path, m.o.CheckpointDirs))
+	}
+	return err
 }
 
 // published ends a move that was killed after the file had its name.
@@ -231,7 +252,10 @@ func (m *moving) published(ctx context.Context, path string) error {
 		return errors.Join(err, m.freePlace())
 	}
 	m.out.Already = true
-	return m.from.Write(ctx, store.MarkMoved)
+	if err := to.Close(); err != nil {
+		return err
+	}
+	return m.markMoved(ctx, path)
 }
 
 // copyInto copies the state into an empty database, in one transaction, during which no

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,8 @@ const (
 // shortly before a process was killed is handed over again, under the same id. Nothing in the
 // node waits for it. It closes to in the end.
 func (n *Node) Relay(to Outward, groups []schemas.GroupID) {
-	r := &relay{n: n, to: to, from: events.Outward{Groups: groups, Owner: rand.Text()[:12]}}
+	r := &relay{n: n, to: to, from: events.Outward{Groups: groups, Owner: rand.Text()[:12]},
+		refused: map[schemas.GroupID]error{}}
 	n.background(r.run)
 }
 
@@ -45,6 +48,8 @@ type relay struct {
 	begun bool
 	held  bool   // the right to hand over
 	fault string // as was logged, "" = none
+
+	refused map[schemas.GroupID]error // groups whose events were, and that wait for the next tick
 }
 
 func (r *relay) run(ctx context.Context) {
@@ -54,13 +59,14 @@ func (r *relay) run(ctx context.Context) {
 	defer end()
 	tick := time.NewTicker(relayEvery)
 	defer tick.Stop()
+	again := false
 	for {
-		err := r.all(ctx)
+		err := r.all(ctx, again)
 		if ctx.Err() != nil {
 			return
 		}
 		news := woken
-		if err != nil {
+		if err != nil && len(r.refused) == 0 || len(r.refused) == len(r.from.Groups) {
 			news = nil // or each commit would try again
 		}
 		r.say(err)
@@ -68,7 +74,9 @@ func (r *relay) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-news:
+			again = false
 		case <-tick.C:
+			again = true
 		}
 	}
 }
@@ -89,10 +97,33 @@ func (r *relay) say(err error) {
 	r.fault = fault
 }
 
-// all hands over what there is.
-func (r *relay) all(ctx context.Context) error {
-	for {
-		batch, err := r.next(ctx)
+// all hands over what there is. A group that is refused waits, and holds up no other: it is tried
+// again behind them, on its own.
+func (r *relay) all(ctx context.Context, again bool) error {
+	later := r.refused
+	if !again {
+		later = nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(r.from.Groups), func(g schemas.GroupID) bool { return r.refused[g] != nil })
+	if err := r.groups(ctx, rest); err != nil {
+		return err
+	}
+	for _, g := range slices.Sorted(maps.Keys(later)) {
+		delete(r.refused, g)
+		if err := r.groups(ctx, []schemas.GroupID{g}); err != nil {
+			return err
+		}
+	}
+	for _, g := range slices.Sorted(maps.Keys(r.refused)) {
+		return fmt.Errorf("group %s: %w", g, r.refused[g])
+	}
+	return nil
+}
+
+// groups hands over what there is of these. What refuses one is kept.
+func (r *relay) groups(ctx context.Context, groups []schemas.GroupID) error {
+	for len(groups) > 0 {
+		batch, err := r.next(ctx, groups)
 		if err != nil || len(batch.Events) == 0 {
 			return err
 		}
@@ -100,21 +131,28 @@ func (r *relay) all(ctx context.Context) error {
 			return err
 		}
 		sent, failed := r.send(ctx, batch)
-		if _, err := r.hold(ctx, batch, sent); err != nil || failed != nil {
+		if _, err := r.hold(ctx, batch, sent); err != nil || ctx.Err() != nil {
 			return errors.Join(failed, err)
 		}
+		if failed != nil {
+			r.refused[batch.Group] = failed
+			groups = slices.DeleteFunc(slices.Clone(groups), func(g schemas.GroupID) bool { return g == batch.Group })
+		}
 	}
+	return nil
 }
 
-func (r *relay) next(ctx context.Context) (batch events.Outgoing, err error) {
+func (r *relay) next(ctx context.Context, groups []schemas.GroupID) (batch events.Outgoing, err error) {
 	if !r.begun {
 		if err := r.n.Routine(ctx, "relay", func(g access.Grant) error { return r.from.Begin(g.Tx()) }); err != nil {
 			return batch, err
 		}
 		r.begun = true
 	}
+	from := r.from
+	from.Groups = groups
 	err = r.n.Look(ctx, "relay", func(g access.Grant) (err error) {
-		batch, err = r.from.Next(g.Tx(), relayBatch)
+		batch, err = from.Next(g.Tx(), relayBatch)
 		return err
 	})
 	return batch, err

@@ -259,32 +259,10 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 	return p, errors.Join(r.choosePersonKeys(present), p.carry(present, backup))
 }
 
-// checkpoint signs the restored record, so that the newest checkpoint tells of the
-// fork. Where this machine has no node key yet, there is none to continue.
+// checkpoint signs the restored record, so that the newest checkpoint tells of the fork.
 func (r *restoring) checkpoint(ctx context.Context) error {
-	f, err := keys.LoadFile(r.home.NodeKey(), noPassphrase)
-	if errors.Is(err, schemas.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Identity.Erase()
-	place := ""
 	if r.server != nil {
-		if place, err = r.server.Place(ctx); err != nil {
-			return err
-		}
+		return r.home.signServer(ctx, r.server, r.o.CheckpointDirs)
 	}
-	signer := events.CheckpointSigner{Key: f.Identity, Place: place, Dir: r.home.Checkpoints(),
-		Copies: r.o.CheckpointDirs, Sync: true}
-	look := func(see func(*store.Tx) error) error {
-		if r.server != nil {
-			return r.server.Read(ctx, see)
-		}
-		_, err := store.VerifyFile(ctx, r.out.Target, see)
-		return err
-	}
-	_, err = signer.Sign(ctx, look, sameAs)
-	return err
+	return r.home.signFile(ctx, r.out.Target, r.o.CheckpointDirs)
 }

@@ -12,7 +12,7 @@ import (
 // openServer opens the PostgreSQL database that is to be restored, unless it has no tables yet.
 // A dry run makes none.
 func (r *restoring) openServer(ctx context.Context) error {
-	o := store.Options{URL: r.o.Database, Clock: r.o.Clock, Alone: !r.o.DryRun}
+	o := store.Options{URL: r.o.Database, Clock: r.o.Clock, Alone: !r.o.DryRun, Direct: true}
 	vacant, err := store.Vacant(ctx, o)
 	if err != nil || vacant && r.o.DryRun {
 		return err

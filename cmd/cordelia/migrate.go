@@ -39,7 +39,11 @@ killed, run it again.`,
 			if err := between(a, home, to, &o); err != nil {
 				return err
 			}
-			o.Ask = a.AskPassphrase
+			s, err := config.Read(home)
+			if err != nil {
+				return config.Unusable(home, err)
+			}
+			o.Ask, o.CheckpointDirs = a.AskPassphrase, s.CheckpointDirs
 			var c node.Config
 			cli.Adjust(&c)
 			o.Clock = c.Clock

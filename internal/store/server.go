@@ -64,12 +64,13 @@ func newServer(o Options) (engine, error) {
 		set = &postgres.Clock{Machine: o.Clock}
 		now = set
 	}
-	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone, Clock: set})
+	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone, Direct: o.Direct,
+		Clock: set})
 	if err != nil {
 		return nil, err
 	}
 	write, err := postgres.NewConnector(o.URL,
-		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone, Clock: set})
+		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone, Direct: o.Direct, Clock: set})
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type Options struct {
 	Durability Durability // default Full
 	Clock      Clock      // default SystemClock, corrected by the server's on PostgreSQL
 	Alone      bool       // refuse to open what another process has open, and keep others out
+	Direct     bool       // refuse a pooler's address, as Alone does: for a try of what runs alone
 
 	// Wait bounds how long a write waits for other processes; default 10 s.
 	Wait time.Duration

@@ -112,6 +112,15 @@ func (s *Server) Stop() {
 	s.running.WaitForShutdown()
 }
 
+// Takes has the stream take these subjects alone.
+func (s *Server) Takes(subjects ...string) {
+	s.Helper()
+	s.do(func(js nats.JetStreamContext) {
+		_, err := js.UpdateStream(&nats.StreamConfig{Name: stream, Subjects: subjects, Duplicates: time.Hour})
+		require.NoError(s, err)
+	})
+}
+
 // URL is the server's address.
 func (s *Server) URL() string { return "nats://127.0.0.1:" + strconv.Itoa(s.options.Port) }
 

@@ -103,6 +103,8 @@ func movesThereAndBack(t *testing.T, n *Node) {
 	require.Greater(t, len(there.Tables), 60)
 	require.Contains(t, refusedIn(t, n, "agent", "list"), "its database is gone", "the file is not the state any more")
 	runs(t, n, "config", "set", "database", address)
+	const signed = "; 0 after it are in no checkpoint"
+	require.Contains(t, runs(t, n, "audit", "verify"), signed)
 	require.Equal(t, agents, runs(t, n, "agent", "list"))
 	require.Contains(t, runs(t, n, "memory", "search", "where do gannets dive"), "Gannets dive")
 	require.Contains(t, runs(t, n, "memory", "search", "möwen"), "🐦")
@@ -113,6 +115,7 @@ func movesThereAndBack(t *testing.T, n *Node) {
 	back := moves(t, n, "file")
 	require.Contains(t, refusedIn(t, n, "agent", "list"), "was moved to another one")
 	runs(t, n, "config", "set", "database", "")
+	require.Contains(t, runs(t, n, "audit", "verify"), signed)
 	require.Equal(t, agents, runs(t, n, "agent", "list"))
 	require.Contains(t, runs(t, n, "memory", "search", "puffins burrows"), "Puffins nest")
 	require.Contains(t, runs(t, n, "memory", "search", "gannets"), "Gannets dive")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,55 @@ func goOutward(t *testing.T, nodes int, database string) {
 		require.False(t, strings.Contains(string(message.Body), "lantern"), "words of a memory")
 		require.NotEqual(t, "cellar", event.Domain)
 	}
+}
+
+// A group whose events NATS refuses waits, and holds up no other; once they are taken they go out
+// in their order.
+func TestARefusedGroupHoldsUpNoOther(t *testing.T) {
+	outside := jetstreamtest.New(t)
+	outside.Takes("cordelia.quay.>")
+	m := newTeamAt(t, 1, "")
+	n := m.nodes[0]
+	write := func(group string) {
+		told(t, m.lead(0), "memory_write_warm", map[string]any{"type": "learning", "group": group,
+			"data": map[string]any{"type": "insight", "content": fmt.Sprint("crane ", time.Now().UnixNano())}})
+	}
+	for _, group := range []string{"harbour", "quay"} {
+		told(t, m.lead(0), "memory_group", map[string]any{"action": "create", "group": group})
+	}
+	runs(t, n, "config", "set", "nats", `{"url":"`+outside.URL()+`","credentials":"`+outside.Credentials+
+		`","groups":["harbour","quay"]}`)
+	n.Kill()
+	var err error
+	m.urls[0], err = n.Serve(t.Context())
+	require.NoError(t, err)
+	count := func(group string) (found int) {
+		for _, message := range outside.Messages() {
+			if strings.HasPrefix(message.Subject, "cordelia."+group+".") {
+				found++
+			}
+		}
+		return found
+	}
+	m.until("the quay's first is out", func() bool {
+		write("harbour")
+		write("quay")
+		return count("quay") > 0
+	})
+	require.Zero(t, count("harbour"))
+	outside.Takes("cordelia.>")
+	last := func() string { events := m.events("g/harbour"); return events[len(events)-1] }()
+	m.until("the harbour's are out", func() bool {
+		messages := outside.Messages()
+		return slices.ContainsFunc(messages, func(one jetstreamtest.Message) bool { return one.ID == last })
+	})
+	var harbour []string
+	for _, message := range outside.Messages() {
+		if strings.HasPrefix(message.Subject, "cordelia.harbour.") {
+			harbour = append(harbour, message.ID)
+		}
+	}
+	require.Equal(t, m.events("g/harbour")[m.position("g/harbour", harbour[0]):], harbour)
 }
 
 // until waits for what must become so.

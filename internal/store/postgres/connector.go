@@ -25,7 +25,7 @@ const Oldest = 15
 type Connector struct {
 	config *pgconn.Config
 	pooled bool
-	alone  bool      // see Kind
+	direct bool      // see Kind
 	local  []setting // of each transaction behind a pooler, which gives no session to set them in
 	clock  *Clock    // is set by each new connection; nil = none is
 }
@@ -39,6 +39,7 @@ type Kind struct {
 	Wait     time.Duration // for a lock, 0 = without limit
 	Relaxed  bool          // a commit is acknowledged before it is on disk
 	Alone    bool          // of a process that refuses others: Others does not count it
+	Direct   bool          // refuses a pooler; Alone does, too
 	Clock    *Clock        // is set by each new connection; nil = none is
 }
 
@@ -69,13 +70,13 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	c := &Connector{config: config, alone: kind.Alone, clock: kind.Clock}
+	c := &Connector{config: config, direct: kind.Direct || kind.Alone, clock: kind.Clock}
 	set := config.RuntimeParams
 	switch mode, named := set[pooler]; {
 	case named && mode != transactions:
 		return nil, schemas.Invalidf("the database's address names an unknown kind of pooler").
 			Try("write pooler=transaction, or leave pooler out where the address is the server's own")
-	case named && kind.Alone:
+	case named && c.direct:
 		return nil, errBlind()
 	case named:
 		c.pooled = true
@@ -113,6 +114,19 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 func errBlind() error {
 	return schemas.Errorf(schemas.CodeUnavailable, "this command refuses to run beside other nodes, and behind "+
 		"a pooler it cannot see them").Try("give it the server's own address, without pooler=transaction")
+}
+
+// errSession refuses an address that sets what lasts as long as a session, behind a pooler. The
+// pooler names it.
+func errSession(err error) error {
+	var said *pgconn.PgError
+	name := "a setting"
+	if errors.As(err, &said) {
+		name = said.Message[strings.LastIndex(said.Message, " ")+1:]
+	}
+	return schemas.Errorf(schemas.CodeUnavailable, "the database's address sets %s for its session, and a pooler "+
+		"gives no session; nothing was written", name).
+		Try("take it out of the address, and set it for the role: ALTER ROLE NAME SET %s = …", name).Because(err)
 }
 
 // unreadable refuses an address; nothing of it is shown, for it may hold a password.
@@ -197,8 +211,11 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Dial opens a connection and checks the server.
 func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 	pg, err := pgconn.ConnectConfig(ctx, c.config)
-	if c.alone && FaultOf(err) == Pooler {
+	switch found := FaultOf(err) == Pooler; {
+	case found && c.direct:
 		return nil, errBlind()
+	case found && c.pooled:
+		return nil, errSession(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
