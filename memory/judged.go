@@ -35,12 +35,22 @@ func wordsOfItems(tx querier, query, list string) ([]schemas.ItemWords, error) {
 // order, and below these what the reader takes for wrong, which it marks. What is shown
 // unasked holds nothing that is wrong.
 func (p *plan) last(tx querier, ranked []*rank.Doc) ([]*rank.Doc, error) {
-	if ranked = rank.InaccurateLast(ranked); p.Wrong == nil || len(ranked) == 0 {
+	if ranked = rank.InaccurateLast(ranked); p.Judged == nil || len(ranked) == 0 {
 		return ranked, nil
 	}
-	ns := make([]int64, len(ranked))
+	lines := make([]schemas.ItemID, len(ranked))
 	for i, d := range ranked {
-		ns[i] = d.N
+		lines[i] = d.Line
+	}
+	judged, err := p.Judged(lines)
+	if err != nil || len(judged) == 0 {
+		return ranked, err
+	}
+	var ns []int64
+	for _, d := range ranked {
+		if slices.Contains(judged, d.Line) {
+			ns = append(ns, d.N)
+		}
 	}
 	words, err := wordsOfItems(tx, selectWords, store.List(ns))
 	if err != nil {

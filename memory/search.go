@@ -57,8 +57,10 @@ type Search struct {
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
 	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64
-	// Wrong tells which items the searcher takes for wrong; nil marks none.
-	Wrong func([]schemas.ItemWords) (map[schemas.ItemID]bool, error)
+	// Judged tells of which of these lines of items there is a verdict, nil of none; Wrong tells
+	// which of such items the searcher takes for wrong.
+	Judged func(lines []schemas.ItemID) ([]schemas.ItemID, error)
+	Wrong  func([]schemas.ItemWords) (map[schemas.ItemID]bool, error)
 }
 
 // Hit is one item found.

@@ -219,7 +219,7 @@ type doc struct {
 
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
-	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens,
+	err := rows.Scan(&d.n, &d.id, &d.origin, &d.typ, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens,
 		&d.source, &d.stale, &d.SaidBy, &d.Told, &d.Shapes,
 		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined,
 		&d.deleted, &d.groupTTL, &d.scope, &d.Asks, &d.terms)
@@ -230,6 +230,7 @@ func scanDoc(rows *sql.Rows) (*doc, error) {
 // describe tells ranking what the row says.
 func (d *doc) describe() {
 	d.N, d.ID, d.Author, d.Scope = d.n, d.id, d.author, d.scope
+	d.Line = cmp.Or(d.origin, d.id)
 	d.Subject, d.Key, d.Thread, d.Terms, d.Tokens = d.subject, d.key, d.thread, d.terms, d.tokens
 	d.ValidFrom, d.Created = d.validFrom, d.created
 	d.SecondHand, d.FromUser, d.Stale = d.source.SecondHand(), d.source == FromUser, d.stale != ""

@@ -35,13 +35,15 @@ func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []NearMiss
-	for _, d := range ranked {
-		if len(out) == nearMisses {
-			break
-		}
-		p.secondHand = p.secondHand || d.SecondHand
-		out = append(out, NearMiss{ID: d.ID, Name: scope.docs[d.N].name, Why: why})
+	ids := make([]schemas.ItemID, min(len(ranked), nearMisses))
+	for i := range ids {
+		ids[i] = ranked[i].ID
+		p.secondHand = p.secondHand || ranked[i].SecondHand
 	}
-	return out, nil
+	rows, err := fetch(tx, p.see, ids)
+	out := make([]NearMiss, len(ids))
+	for i, id := range ids {
+		out[i] = NearMiss{ID: id, Name: rows[id].name, Why: why}
+	}
+	return out, err
 }

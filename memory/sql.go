@@ -185,7 +185,7 @@ const (
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.thread <> ''`
 	// selectDocs reads what ranking needs, lessons if ?3; CROSS JOIN keeps the order of the join.
 	// What ends with a question is told by the end of a string in its data.
-	selectDocs = `SELECT i.n, i.id, i.type, i.name, i.subject, i.key, i.owner, i.author, i.thread, i.tokens, i.source,
+	selectDocs = `SELECT i.n, i.id, i.origin, i.type, i.subject, i.key, i.owner, i.author, i.thread, i.tokens, i.source,
 		i.stale, i.said_by, i.told_at, i.shapes,
 			i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
 			i.quarantined, i.deleted_at,
@@ -244,7 +244,7 @@ const (
 
 	// selectMeant reads candidates, given as [item, seq], in that order. What the
 	// filters leave out, and lessons unless ?7, come without their vectors.
-	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by,
+	selectMeant = `SELECT i.n, e.seq, i.id, i.origin, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by,
 		i.expires_at, i.created_at, i.scope,
 			i.confidence, i.validated, i.quarantined, i.source, i.deleted_at,
 			coalesce((SELECT CAST(json_extract(c.culture, '$.ttl_default') AS BIGINT) FROM groups c

@@ -167,6 +167,7 @@ func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, e
 		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return err
 		}
+		q.Judged = func(lines []schemas.ItemID) ([]schemas.ItemID, error) { return trust.Judged(g, lines) }
 		q.Wrong = func(items []schemas.ItemWords) (map[schemas.ItemID]bool,
 			error) {
 			return trust.JudgedWrong(g, items)

@@ -11,6 +11,20 @@ import (
 	"cordelia/schemas"
 )
 
+// Judged lists those of these lines of items on which there are verdicts, whoever gave them: what
+// JudgedWrong is to be asked about.
+func Judged(g access.Grant, lines []schemas.ItemID) ([]schemas.ItemID, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	rows, err := g.Tx().Query(selectJudged, store.List(lines))
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("look for verdicts: %w", err)
+	}
+	return list, nil
+}
+
 // JudgedWrong tells which items the actor takes for wrong: by the last verdict on their
 // present words of the person above the actor, else of whom their place belongs to, else
 // of the actor itself. Verdicts of others never show.

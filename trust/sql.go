@@ -15,6 +15,9 @@ const (
 	// selectAbout lists the verdicts about an item that count.
 	selectAbout = `SELECT ` + entryColumns + ` FROM assessments WHERE seq IN (
 			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? AND item = ?) ORDER BY seq`
+	// selectJudged lists which items (?) something was said of.
+	selectJudged = `SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM assessments a
+		WHERE a.item = j.value AND a.item <> '' AND a.source <> 'prior')`
 	// selectVerdicts lists what was said of items (?), the newest first.
 	selectVerdicts = `SELECT a.item, a.assessor, a.verdict, a.content_hash FROM json_each(?) j CROSS
 		JOIN assessments a ON a.item = j.value AND a.item <> ''

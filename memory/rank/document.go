@@ -13,6 +13,7 @@ import (
 type Doc struct {
 	N            int64 // its number: items written later have greater ones
 	ID           schemas.ItemID
+	Line         schemas.ItemID // the item that it is a copy of, or itself: what verdicts are on
 	Author       schemas.EntityID
 	Scope        int64  // where it lies
 	Subject, Key string // what it tells of, if it says so

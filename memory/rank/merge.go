@@ -28,7 +28,7 @@ func Heaviest(lists []Postings, most int) []int64 {
 	var all []item
 	floor := 0.0 // what is not above comes after enough others
 	rank := func() {
-		slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(b.weight, a.weight) })
+		slices.SortFunc(all, func(a, b item) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.n, a.n)) })
 		if len(all) >= most {
 			all = all[:most]
 			floor = all[most-1].weight
