@@ -23,6 +23,9 @@ const (
 type nameOf struct {
 	id   schemas.EntityID
 	name string // as the question has it, in lower case
+	// matter: the question has it with an article, as in "the researcher", which no name has: it may
+	// ask for the matter.
+	matter bool
 }
 
 // nameable are the entities that an actor may name, by their names in lower case, the newest first.
@@ -42,23 +45,36 @@ func namedIn(g access.Grant, question string) (named []nameOf, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for len(words) > 0 {
+	for before := ""; len(words) > 0; {
 		n := min(len(words), maxNameWords)
 		for n > 1 && byName[strings.Join(words[:n], " ")] == nil { // the longest name counts
 			n--
 		}
 		name := strings.Join(words[:n], " ")
 		for _, id := range byName[name] {
-			if len(named) == maxNamed {
+			at := slices.IndexFunc(named, func(o nameOf) bool { return o.id == id })
+			switch {
+			case at >= 0:
+				named[at].matter = named[at].matter || article(before)
+			case len(named) == maxNamed:
 				return named, nil
-			}
-			if !slices.ContainsFunc(named, func(o nameOf) bool { return o.id == id }) {
-				named = append(named, nameOf{id, name})
+			default:
+				named = append(named, nameOf{id, name, article(before)})
 			}
 		}
-		words = words[n:]
+		before, words = words[n-1], words[n:]
 	}
 	return named, nil
+}
+
+// article reports whether a word says that no name follows, but what things are called. "What" does
+// not: "what bob wrote".
+func article(w string) bool {
+	switch w {
+	case "the", "a", "an", "which", "our", "my", "your", "their", "each", "every", "any", "no", "this":
+		return true
+	}
+	return false
 }
 
 // namesOf lists entities by name and display name. A name that search leaves out as a common word
@@ -111,7 +127,7 @@ func (p *plan) ofAuthors(tx querier, live []*doc) ([]*doc, error) {
 		items[who.name] += counts[i]
 	}
 	for _, who := range p.named {
-		p.words.WrittenBy(who.id, who.name, items[who.name])
+		p.words.WrittenBy(who.id, who.name, who.matter, items[who.name])
 	}
 	theirs := *p
 	theirs.filter += ` AND (` + strings.Join(from, " OR ") + `)`

@@ -94,6 +94,31 @@ func TestAnAuthorFinds(t *testing.T) {
 	}
 }
 
+// With an article a name is a common word, too, and asks for the matter. Without one it is a name.
+func TestANameWithAnArticleAsksForTheMatter(t *testing.T) {
+	for _, name := range []string{"backend", "researcher", "dorota"} {
+		n, put := team(t)
+		n.sql(`UPDATE entities SET display_name = ? WHERE id = ?`, name, bob)
+		n.rights()
+		first := put(bob, "The crane stood still until noon.")
+		put(ada, fmt.Sprintf("Ask the %s before you touch the ledger; the %s knows why.", name, name))
+		matter := put(ada, fmt.Sprintf("The %s for invoices sits in hall four.", name))
+		put(ada, "Invoices are printed in hall nine.")
+		put(ada, "We sit in hall two when invoices are late.")
+		last := put(bob, "Paint in hall two is dry.")
+		for _, question := range []string{"where does the %s for invoices sit", "which %s has the invoices",
+			"what did %s say of our %s for invoices"} {
+			found := n.search(ada, strings.ReplaceAll(question, "%s", name))
+			require.Equal(t, matter, found.Hits[0].ID, question)
+			require.True(t, slices.ContainsFunc(found.Hits, func(h Hit) bool { return h.AuthorID == bob }), question)
+		}
+		for _, question := range []string{"what did %s report", "tell me what %s wrote"} {
+			found := n.search(ada, fmt.Sprintf(question, name))
+			require.Equal(t, []schemas.ItemID{last, first}, idsOf(found)[:2], question)
+		}
+	}
+}
+
 // A name and a date are both heard.
 func TestAnAuthorAndADate(t *testing.T) {
 	n, put := team(t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,6 +107,28 @@ func TestAWeakAnswerIsMarked(t *testing.T) {
 	require.True(t, weak.Weak)
 	require.False(t, n.search(ada, "in which room did the team meet about the parser").Weak)
 	require.False(t, n.search(ada, "").Weak)
+}
+
+// Who asks for nothing but a date is answered by what is of it. What else is asked is wanted as ever.
+func TestADateIsAnswered(t *testing.T) {
+	n := newWarmNode(t)
+	for i := range 30 {
+		w := learning(fmt.Sprintf("Paint in hall %s is dry.", strings.Repeat("x", i+1)))
+		w.ValidFrom = n.clock.Now().AddDate(0, 0, -i).Format(time.RFC3339)
+		n.write(ada, w)
+	}
+	on := n.clock.Now().AddDate(0, 0, -9)
+	for _, date := range []string{on.Format("2 January"), on.Format("January 2 2006"), on.Format(time.DateOnly),
+		"9 days ago", "last week"} {
+		found := n.search(ada, "what happened on "+date)
+		require.NotEmpty(t, found.Hits, date)
+		require.Contains(t, found.Hits[0].Why, "of the date named", date)
+		require.False(t, found.Weak, date)
+		require.True(t, n.search(ada, "which servers crashed on "+date).Weak, date)
+		require.False(t, n.search(ada, "which paint was dry on "+date).Weak, date)
+	}
+	empty := n.search(ada, "what happened on "+n.clock.Now().AddDate(0, 0, -99).Format("2 January"))
+	require.True(t, empty.Weak || len(empty.Hits) == 0)
 }
 
 // The lines that are shown unasked hold at most half of one author with all agents below it,

@@ -12,12 +12,14 @@ import (
 type written struct {
 	name   string
 	words  []int   // of the query, that are the name
+	matter bool    // the name may be a word for what is asked
 	weight float64 // like a word, a name is worth the more the fewer items it has
 }
 
-// WrittenBy tells q of an entity that it names, whose name is on that many items.
-func (q *Query) WrittenBy(id schemas.EntityID, name string, items float64) {
-	w := &written{name: name, weight: idf(min(max(items, 1), q.total()), q.total())}
+// WrittenBy tells q of an entity that it names, whose name is on that many items; matter says that the
+// name may be a word for what is asked, too.
+func (q *Query) WrittenBy(id schemas.EntityID, name string, matter bool, items float64) {
+	w := &written{name: name, matter: matter, weight: idf(min(max(items, 1), q.total()), q.total())}
 	for _, word := range text.Words(name) {
 		if i, ok := q.terms[word.Term]; ok {
 			w.words = append(w.words, i)

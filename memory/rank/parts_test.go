@@ -29,7 +29,7 @@ func TestPartsMakeTheScoreThatOrders(t *testing.T) {
 		if _, letters := q.Count([]float64{4, float64(10 * r.IntN(3)), 3}); len(letters) > 0 {
 			q.CountLetters(slices.Repeat([]float64{2}, len(letters)))
 		}
-		q.WrittenBy("bob", "mara", 4)
+		q.WrittenBy("bob", "mara", false, 4)
 		docs := make([]*Doc, 5+r.IntN(30))
 		wrong := map[schemas.ItemID]bool{}
 		for i := range docs {

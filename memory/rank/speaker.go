@@ -26,12 +26,13 @@ func (s *speaker) sure() bool {
 // dropSpeakerTerms finds whose words the query asks for and takes their names out of
 // it if it says anything else: whose words they are is weighed apart. A name in
 // front of a text that is not a speaker's is part of what the text says. An author that is called
-// by a word of the trade, such as frontend, is found, and the word stays: it may ask for the matter.
+// by a word of the trade, such as frontend, or whom the question gives an article, is found, and the
+// word stays: it may ask for the matter.
 func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 	authors := map[schemas.EntityID][]int{}
 	for id, both := range names {
 		if w := q.authors[id]; w != nil {
-			if !q.ofTrade(w.words) {
+			if !w.matter && !q.ofTrade(w.words) {
 				authors[id] = w.words
 			}
 			continue

@@ -303,7 +303,8 @@ func (q *Query) weightIn(d *Doc) (sum float64) {
 }
 
 // Weak reports whether no document answers the query: none holds a third of the weight of its
-// informative words, those that no item has included, and none means nearly the same.
+// informative words, those that no item has included, and none means nearly the same. Of what lies
+// in a span of time that the query names, no word of that is wanted; if nothing else informs, it answers.
 func (q *Query) Weak(docs []*Doc) bool {
 	if len(q.order) == 0 || len(docs) == 0 {
 		return false
@@ -321,15 +322,20 @@ func (q *Query) Weak(docs []*Doc) bool {
 		all += weights[i]
 	}
 	for _, d := range docs {
-		held := 0.0
-		for i := range weights {
-			if d.by.names(i) {
+		asked, held, informs := all, 0.0, false
+		for i, t := range q.order {
+			switch {
+			case d.by.names(i):
 				held += weights[i]
-			} else {
+			case d.dated && text.NamesTime(t.written): // it is of the date, and need not say so
+				asked -= weights[i]
+				continue
+			default:
 				held += weights[i] * min(d.count(i), 1)
 			}
+			informs = informs || !text.Weak(t.term)
 		}
-		if held >= weakShare*all || q.model.answers(d.near, held/all) {
+		if !informs && d.dated || held >= weakShare*asked || q.model.answers(d.near, held/asked) {
 			return false
 		}
 	}

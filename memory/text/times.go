@@ -150,6 +150,16 @@ func countNamed(w string) int {
 	return n
 }
 
+// NamesTime reports whether a word of a question that names a span is likely one of those that name it.
+func NamesTime(lower string) bool {
+	switch lower {
+	case "today", "tonight", "yesterday", "day", "days", "week", "weeks", "month", "months", "ago", "last", "previous":
+		return true
+	}
+	_, weekday := weekdayNamed(lower)
+	return weekday || monthNamed(lower) != 0 || countNamed(lower) > 0 || namesDay(lower)
+}
+
 func weekdayNamed(w string) (time.Weekday, bool) {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if w == strings.ToLower(day.String()) {
