@@ -2,7 +2,6 @@ package memory
 
 import (
 	"database/sql"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -15,12 +14,12 @@ import (
 type counting struct {
 	*store.Tx
 	n     int
-	signs []string // the scopes whose signs were read
+	signs []int64 // the scopes whose signs were read
 }
 
 func (c *counting) Query(q string, args ...any) (*sql.Rows, error) {
 	if c.n++; strings.Contains(q, "e.bits") {
-		c.signs = append(c.signs, fmt.Sprint(args[1]))
+		c.signs = append(c.signs, args[1].(int64))
 	}
 	return c.Tx.Query(q, args...)
 }
@@ -30,7 +29,7 @@ func (c *counting) QueryRow(q string, args ...any) store.Row { c.n++; return c.T
 type looks struct {
 	queries []int // asked of the database, by each
 	answers []any
-	signs   []string // the scopes whose signs were read
+	signs   []int64 // the scopes whose signs were read
 }
 
 // withoutIDs leaves out what differs from store to store.
