@@ -205,8 +205,8 @@ func (p *plan) rescore(tx querier, near embedding.Near) (found []rank.Meant, gon
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
 		var vector sql.RawBytes
-		err = r.Scan(&d.n, &s.seq, &d.id, &d.origin, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires,
-			&d.created, &d.scope,
+		err = r.Scan(&d.n, &s.seq, &d.id, &d.origin, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy,
+			&d.expires, &d.created, &d.scope,
 			&d.confidence, &d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL, &vector)
 		d.describe()
 		s.doc = d
