@@ -110,6 +110,18 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	return c, nil
 }
 
+// hasty gives a connector whose connections are lost when what they wait for is given up. One
+// that waits for a notification has nothing under way that could be cancelled instead: a process
+// would wait five seconds for it when it ends.
+func (c *Connector) hasty() *Connector {
+	h := *c
+	h.config = c.config.Copy()
+	h.config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}
+	}
+	return &h
+}
+
 // errBlind refuses what has to run alone, behind a pooler.
 func errBlind() error {
 	return schemas.Errorf(schemas.CodeUnavailable, "this command refuses to run beside other nodes, and behind "+

@@ -36,7 +36,7 @@ type Signals struct {
 // NewSignals makes signals for the database that dial connects to.
 func NewSignals(dial *Connector) *Signals {
 	ctx, end := context.WithCancel(context.Background())
-	return &Signals{dial: dial, wanted: make(chan struct{}, 1), ctx: ctx, end: end}
+	return &Signals{dial: dial.hasty(), wanted: make(chan struct{}, 1), ctx: ctx, end: end}
 }
 
 // Listen implements notify.Signals.
