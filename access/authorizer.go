@@ -90,7 +90,7 @@ func New(st *store.Store, cfg Config) *Authorizer {
 // A read runs on one snapshot and its result is withheld when the rights moved
 // meanwhile. A write is admitted first and decided again inside its transaction,
 // so nothing by a revoked subtree commits after the revocation did (INV-REVOKE):
-// writers are serial, and the transaction reads the epoch it commits under.
+// what moves rights is written alone, and the transaction reads the epoch it commits under.
 //
 // Errors: CodeUnauthenticated (identity gone), CodeDenied (not allowed),
 // CodeRevoked (was allowed when it began), CodeBusy (limit reached, or slowed down),
@@ -143,10 +143,7 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 			return err
 		}
 	}
-	return a.store.Write(ctx, func(tx *store.Tx) error {
-		if err := beginWrite(tx); err != nil {
-			return err
-		}
+	return a.write(ctx, op, *d, func(tx *store.Tx) error {
 		now, err := a.again(tx, p, op, *d)
 		if err != nil {
 			return err
@@ -156,6 +153,14 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 		}
 		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: now}}, f)
 	})
+}
+
+// write runs f in a write transaction, beside those of other agents where op allows that.
+func (a *Authorizer) write(ctx context.Context, op Op, d decision, f func(*store.Tx) error) error {
+	if !op.Beside || d.actor == nil {
+		return a.store.Write(ctx, f)
+	}
+	return a.store.WriteBeside(ctx, string(d.actor.self().ID), f)
 }
 
 // admit decides whether a write may wait for its turn. release is there with an error, too.

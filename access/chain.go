@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -291,18 +290,6 @@ func Epoch(tx *store.Tx) (int64, error) {
 	}
 	tx.Keep(current{}, epoch)
 	return epoch, nil
-}
-
-// beginWrite reads what nearly every write needs: the epoch and the end of the audit record.
-func beginWrite(tx *store.Tx) error {
-	var epoch, seq int64
-	var leaf []byte
-	if err := tx.QueryRow(selectEpochAndLeaf).Scan(&epoch, &seq, &leaf); err != nil {
-		return fmt.Errorf("read epoch: %w", err)
-	}
-	tx.Keep(current{}, epoch)
-	events.KeepLast(tx, seq, leaf)
-	return nil
 }
 
 // BumpEpoch makes every cached decision void. Call it in the transaction of any

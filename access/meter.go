@@ -192,7 +192,7 @@ func (a *Authorizer) Flush(ctx context.Context) {
 
 func (a *Authorizer) writeSeen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
 	for id, at := range seen {
-		if _, err := tx.Exec(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
+		if err := tx.Send(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
 			return err
 		}
 	}
@@ -210,12 +210,11 @@ func writeDenials(tx *store.Tx, denials map[denialKey]int) error {
 		return nil
 	}
 	for k, n := range denials {
-		if _, err := tx.Exec(addDenial, k.entity, minuteOf(tx), k.tool, k.reason, n); err != nil {
+		if err := tx.Send(addDenial, k.entity, minuteOf(tx), k.tool, k.reason, n); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Exec(dropDenials, minuteOf(tx)-denialsKept) // a flood of refusals must not fill the disk
-	return err
+	return tx.Send(dropDenials, minuteOf(tx)-denialsKept) // a flood of refusals must not fill the disk
 }
 
 // writeCalls adds up refused and failed calls of the last minute and gives the sums, and
@@ -243,6 +242,5 @@ func (a *Authorizer) writeCalls(tx *store.Tx, calls map[schemas.EntityID]tally) 
 			over[id] = schemas.ErrorLimit
 		}
 	}
-	_, err = tx.Exec(dropCounts, minute-60, minute)
-	return over, sums, err
+	return over, sums, tx.Send(dropCounts, minute-60, minute)
 }

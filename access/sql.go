@@ -2,10 +2,7 @@ package access
 
 const (
 	selectEpoch = `SELECT value FROM counters WHERE name = 'epoch'`
-	// selectEpochAndLeaf is the epoch with the last entry of the audit record, if there is one.
-	selectEpochAndLeaf = `SELECT c.value, coalesce(a.seq, 0), a.leaf_hash FROM counters c
-		LEFT JOIN audit a ON a.seq = (SELECT max(seq) FROM audit) WHERE c.name = 'epoch'`
-	raiseEpoch = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
+	raiseEpoch  = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
 
 	// selectChain walks from an entity up to its human; the human comes first.
 	selectChain = `WITH RECURSIVE up(id, level) AS (
@@ -72,6 +69,11 @@ const (
 	countSlots  = `SELECT (SELECT count(*) FROM slots s WHERE s.entity_id = j.value) FROM json_each(?) j ORDER BY j.key`
 	insertSlots = `INSERT INTO slots(entity_id, id, expires_at, keeps, process)
 		SELECT j.value, ?2, ?3, ?4, ?5 FROM json_each(?1) j`
+
+	// withinSlots divides by zero if one of ?1, pairs of an entity and a number, has more slots.
+	withinSlots = `SELECT 1 / (1 - count(*)) FROM (SELECT 1 FROM json_each(?1) j WHERE
+		(SELECT count(*) FROM slots s WHERE s.entity_id = json_extract(j.value, '$[0]')) >
+		CAST(json_extract(j.value, '$[1]') AS BIGINT) LIMIT 1) AS beyond`
 
 	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots
 		WHERE entity_id = ? AND process <> '') AS holders`

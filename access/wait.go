@@ -74,6 +74,9 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 	}
 	for i, e := range agents {
 		if used[i] >= e.Caps.MaxParallelOps {
+			if err := tx.Alone(); err != nil {
+				return err
+			}
 			if err := a.freeEnded(tx, e); err != nil {
 				return fmt.Errorf("take slot: %w", err)
 			}
@@ -85,11 +88,21 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 			return allBusy(e)
 		}
 	}
-	if err := tx.Send(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
+	if err := tx.Last(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
 		(s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}
+	tx.Ensure(withinSlots, limits(agents))
 	return nil
+}
+
+// limits are how many slots each has, as a JSON list of pairs.
+func limits(agents []entity) string {
+	pairs := make([][2]any, len(agents))
+	for i, e := range agents {
+		pairs[i] = [2]any{e.ID, e.Caps.MaxParallelOps}
+	}
+	return store.List(pairs)
 }
 
 // usedSlots counts the slots that each of ids has taken.

@@ -59,15 +59,15 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 	if len(payload) > maxPayload || len(metadata) > maxPayload {
 		return fmt.Errorf("append event: %s with a payload of %d bytes", e.Type, max(len(payload), len(metadata)))
 	}
-	if err := tx.Send(nextSeq, stream); err != nil {
+	if err := tx.Last(nextSeq, stream); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}
-	if err := tx.Send(insertEvent, stream, schemas.NewID(), e.Type, e.Source,
+	if err := tx.Last(insertEvent, stream, schemas.NewID(), e.Type, e.Source,
 		string(stream[2:]), string(payload), string(metadata), tx.Micros()); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}
 	if _, ok := stream.Group(); ok {
-		if err := tx.Send(passOwn, e.Source, stream, ownRun); err != nil {
+		if err := tx.Last(passOwn, e.Source, stream, ownRun); err != nil {
 			return fmt.Errorf("append event: %w", err)
 		}
 	}

@@ -75,8 +75,11 @@ const (
 
 	lastLeaf    = `SELECT seq, leaf_hash FROM audit ORDER BY seq DESC LIMIT 1`
 	insertAudit = `INSERT INTO audit(seq, at, actor, via, action, target, decision, detail_hash, leaf_hash)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	insertDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
+		SELECT t.seq + 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, audit_leaf(?8, t.seq + 1, ?9,
+			(SELECT a.leaf_hash FROM audit a WHERE a.seq = t.seq))
+		FROM (SELECT coalesce(max(seq), 0) AS seq FROM audit) AS t`
+	// insertDetail is of the entry that was inserted last.
+	insertDetail = `INSERT INTO audit_details(seq, salt, detail) SELECT max(seq), ?1, ?2 FROM audit`
 	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash,
 		d.salt, d.detail
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq >= ? ORDER BY a.seq LIMIT ?`

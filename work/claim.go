@@ -74,7 +74,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 			return c, false, err
 		}
 		c.Resumed = true
-		if err := extend(g.Tx(), g.Actor(), now, now, &r.leaseUntil); err != nil {
+		if err := extendOwn(g, &r, now); err != nil {
 			return c, false, err
 		}
 		return c.fill(g, r, brief)
@@ -83,6 +83,9 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 		return c, false, fmt.Errorf("read lease: %w", err)
 	}
 	n, err := want.ready(g)
+	if err == nil && n == 0 { // or others have locked what there is
+		err = g.Tx().Alone()
+	}
 	if err != nil || n == 0 {
 		return c, false, err
 	}
@@ -124,15 +127,20 @@ func (w Wanted) ready(g access.Grant) (n int64, err error) {
 	return 0, nil
 }
 
-// first finds the first ready item wanted of the classes, 0 if there is none.
+// first finds the first ready item wanted of the classes, 0 if there is none. Where tx can
+// write it is locked.
 func (w Wanted) first(tx *store.Tx, classes string) (n int64, err error) {
+	item, ofTask, any := readyItem, readyOfTask, firstReady
+	if tx.Writable() {
+		item, ofTask, any = takeItem, takeOfTask, takeFirst
+	}
 	switch {
 	case w.Work != "":
-		err = tx.QueryRow(readyItem, classes, w.Work, w.Task).Scan(&n)
+		err = tx.QueryRow(item, classes, w.Work, w.Task).Scan(&n)
 	case w.Task != "":
-		err = tx.QueryRow(readyOfTask, classes, "", w.Task).Scan(&n)
+		err = tx.QueryRow(ofTask, classes, "", w.Task).Scan(&n)
 	default:
-		err = tx.QueryRow(firstReady, classes).Scan(&n)
+		err = tx.QueryRow(any, classes).Scan(&n)
 	}
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
 		return 0, fmt.Errorf("find work: %w", err)

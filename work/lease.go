@@ -2,7 +2,6 @@ package work
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -61,6 +60,9 @@ func Forget(g access.Grant) error {
 // most 50.
 func ReapExpired(g access.Grant) (n int, err error) {
 	found, err := findDue(g.Tx())
+	if err == nil && len(found) > 0 {
+		err = g.Tx().Alone() // it is others' work
+	}
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -177,6 +179,9 @@ func follow(g access.Grant, r *row, news *readyNews) error {
 	if n, err := g.Tx().Exec(unblock, r.n); err != nil || n == 0 {
 		return err
 	}
+	if err := g.Tx().Alone(); err != nil { // what waits may wait for others', too
+		return err
+	}
 	next, err := waiting(g, r)
 	if err != nil {
 		return err
@@ -195,6 +200,9 @@ func follow(g access.Grant, r *row, news *readyNews) error {
 // doom stops what waited for an item that will not be done.
 func doom(g access.Grant, r *row, news *readyNews) error {
 	next, err := waiting(g, r)
+	if err == nil && len(next) > 0 {
+		err = g.Tx().Alone()
+	}
 	for i := 0; i < len(next) && err == nil; i++ {
 		next[i].outcome = "doomed"
 		err = end(g, &next[i], schemas.WorkDoomed, schemas.ByNode, news)
@@ -210,28 +218,44 @@ func waiting(g access.Grant, r *row) ([]row, error) {
 // Seen extends the leases of those who called, each when less than half of it is
 // left, so that calling often costs no more writes. It is for access.Config.
 func Seen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
+	called := make([][2]any, 0, len(seen))
 	for id, at := range seen {
-		var until int64
-		if err := extend(tx, id, min(at, tx.Micros()), tx.Micros(), &until); err != nil {
-			return err
-		}
+		called = append(called, [2]any{id, min(at, tx.Micros())})
 	}
-	return nil
+	_, err := extend(tx, called, tx.Micros())
+	return err
 }
 
-// extend lengthens the lease that who had at a moment.
-func extend(tx *store.Tx, who schemas.EntityID, at, now int64, until *int64) error {
-	var id string
-	var to int64
-	err := tx.QueryRow(extendLease, who, now, at).Scan(&id, &to)
-	if errors.Is(err, store.ErrNoRows) {
-		return nil
+// extend lengthens the leases that agents had at a time, given as pairs. until is the new end of
+// the last one, 0 if none was lengthened.
+func extend(tx *store.Tx, had [][2]any, now int64) (until int64, err error) {
+	type lease struct {
+		item  string
+		until int64
 	}
+	rows, err := tx.Query(extendLeases, store.List(had), now)
+	longer, err := store.Collect(rows, err, func(r *sql.Rows) (l lease, err error) {
+		return l, r.Scan(&l.item, &l.until)
+	})
 	if err != nil {
-		return fmt.Errorf("extend lease: %w", err)
+		return 0, fmt.Errorf("extend lease: %w", err)
 	}
-	*until = to
-	return access.KeepHold(tx, id, to)
+	for _, l := range longer {
+		if err := access.KeepHold(tx, l.item, l.until); err != nil {
+			return 0, err
+		}
+		until = l.until
+	}
+	return until, nil
+}
+
+// extendOwn is extend of the lease that the actor had at a time.
+func extendOwn(g access.Grant, r *row, at int64) error {
+	until, err := extend(g.Tx(), [][2]any{{g.Actor(), at}}, g.Tx().Micros())
+	if until != 0 {
+		r.leaseUntil = until
+	}
+	return err
 }
 
 // claimTools are what a lease rests on besides what its item needs.

@@ -230,7 +230,7 @@ func progress(g access.Grant, r row, p *Report) error {
 	if err := g.Tx().Send(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
 		return fmt.Errorf("note progress: %w", err)
 	}
-	return extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
+	return extendOwn(g, &r, min(g.Tx().Micros(), r.leaseUntil-1))
 }
 
 // conclude makes the move a report asks for. What is unproven, a person looks at.
@@ -239,6 +239,9 @@ func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, rev
 	on, by := schemas.WorkFail, schemas.ByHolder
 	switch p.outcome {
 	case Released:
+		if err := g.Tx().Alone(); err != nil { // its place is behind all others'
+			return err
+		}
 		if on = schemas.WorkRelease; r.releases+1 >= maxReleases {
 			on, by, r.outcome = schemas.WorkExhaust, schemas.ByNode, "given back"
 		}

@@ -1,5 +1,7 @@
 package work
 
+import "cordelia/internal/store"
+
 const (
 	// headColumns are those before the long ones.
 	headColumns = `work_items.n, work_items.id, work_items.task_id, work_items.group_id, work_items.submitter,
@@ -33,21 +35,27 @@ const (
 	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
 
 	// firstReady is the first ready item of the classes ?1 by priority and place: the
-	// first of each class comes from its index, and the best of those is it.
-	firstReady = `SELECT w.n FROM json_each(?1) l
+	// first of each class comes from its index, and the best of those is it. takeFirst locks it,
+	// and passes by what other claims have locked.
+	firstReady = ofClasses + bestOfThem
+	takeFirst  = ofClasses + store.SkipLocked + bestOfThem
+	ofClasses  = `SELECT w.n FROM json_each(?1) l
 		CROSS JOIN work_items w ON w.n = (SELECT i.n FROM work_items i WHERE i.lane = l.value AND i.state = 'ready'
-			ORDER BY i.priority DESC, i.place LIMIT 1)
+			ORDER BY i.priority DESC, i.place LIMIT 1`
+	bestOfThem = `)
 		ORDER BY w.priority DESC, w.place LIMIT 1`
 	// readyItem is the item ?2 and readyOfTask the first of the task ?3, if ready in one of
-	// the classes ?1; the item must be of the task unless that is ''.
+	// the classes ?1; the item must be of the task unless that is ''. takeItem and takeOfTask lock it.
 	readyItem = `SELECT w.n FROM work_items w WHERE w.id = ?2 AND ?3 IN ('', w.task_id) AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1))`
+	takeItem    = readyItem + store.SkipLocked
 	readyOfTask = `SELECT w.n FROM work_items w WHERE w.task_id = ?3 AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1)) AND ?2 = '' ORDER BY w.priority DESC, w.place LIMIT 1`
-	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
+	takeOfTask = readyOfTask + store.SkipLocked
+	claimItem  = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
 		attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
-		WHERE work_items.n = ?1 RETURNING ` + claimedColumns
+		WHERE work_items.n = ?1 AND work_items.state = 'ready' RETURNING ` + claimedColumns
 	// spent are the items in one of the states ?3 and with ids from ?2 on that ?1 and those below
 	// submitted: an index has all that is asked of them.
 	spent = ` FROM down CROSS JOIN json_each(?3) s CROSS JOIN work_items i ON i.submitter = down.id
@@ -96,9 +104,12 @@ const (
 		` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ?
 			AND work_items.state = 'waiting'`
 
-	// extendLease lengthens the lease that ?1 had at ?3 and that is at ?2 below half.
-	extendLease = `UPDATE work_items SET lease_until = ?2 + lease WHERE holder = ?1 AND state = 'leased'
-			AND lease_until > ?3 AND lease_until < ?2 + lease / 2 RETURNING id, lease_until`
+	// extendLeases lengthens the leases that agents had at a time, of which ?1 is a list of pairs,
+	// and that are at ?2 below half.
+	extendLeases = `UPDATE work_items SET lease_until = ?2 + lease FROM json_each(?1) j
+		WHERE work_items.holder = json_extract(j.value, '$[0]') AND work_items.state = 'leased'
+			AND work_items.lease_until > CAST(json_extract(j.value, '$[1]') AS BIGINT)
+			AND work_items.lease_until < ?2 + work_items.lease / 2 RETURNING work_items.id, work_items.lease_until`
 
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
 	// It comes with the item's role, the schema it asks its result to fit, and the commands

@@ -124,6 +124,11 @@ func (n *Node) Join(group schemas.GroupID, who schemas.EntityID, role string) {
 
 // Do runs f as who: the node, a person by hand, or an agent with its key.
 func (n *Node) Do(who schemas.EntityID, tool string, effect access.Effect, f func(access.Grant) error) error {
+	return n.DoOp(who, access.Op{Tool: tool, Effect: effect}, f)
+}
+
+// DoOp is Do of an operation.
+func (n *Node) DoOp(who schemas.EntityID, op access.Op, f func(access.Grant) error) error {
 	p := access.Principal{Entity: who, Method: access.ByKey, KeySeq: 1}
 	switch {
 	case who == access.NodeEntity:
@@ -131,7 +136,7 @@ func (n *Node) Do(who schemas.EntityID, tool string, effect access.Effect, f fun
 	case !schemas.IsAgentID(string(who)):
 		p.Method = access.ByHuman
 	}
-	return n.Auth.Do(context.Background(), p, access.Op{Tool: tool, Effect: effect}, f)
+	return n.Auth.Do(context.Background(), p, op, f)
 }
 
 // Violations gives what an answer to invalid input lists as wrong.

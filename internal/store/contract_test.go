@@ -3,6 +3,7 @@ package store_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,4 +40,56 @@ func TestContractOnPostgreSQLBehindAPooler(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		return s
 	})
+}
+
+// On a server writes of two agents run at the same time, and one of Write waits for both.
+func TestWritesRunBesideEachOtherOnPostgreSQL(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, storetest.Server(t), t.Name())})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	const patience = 20 * time.Second
+	met, done := make(chan string), make(chan error, 3)
+	beside := func(agent string, begun, until chan struct{}) {
+		done <- s.WriteBeside(t.Context(), agent, func(tx *store.Tx) error {
+			if err := tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(new(int)); err != nil {
+				return err
+			}
+			close(begun)
+			<-until
+			return nil
+		})
+	}
+	begun, end := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, make(chan struct{})
+	for i, agent := range []string{"ann", "bob"} {
+		go beside(agent, begun[i], end)
+	}
+	for _, b := range begun {
+		select {
+		case <-b:
+		case <-time.After(patience):
+			close(end)
+			t.Fatal("one waits for the other")
+		}
+	}
+	go func() {
+		done <- s.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(`UPDATE counters SET value = value + 1 WHERE name = 'epoch'`)
+			met <- "alone"
+			return err
+		})
+	}()
+	select {
+	case <-met:
+		t.Error("it ran beside others")
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(end)
+	select {
+	case <-met:
+	case <-time.After(patience):
+		t.Fatal("it waits for nothing")
+	}
+	for range 3 {
+		require.NoError(t, <-done)
+	}
 }

@@ -25,6 +25,8 @@ type engine interface {
 	migrations() ([]migrate.Migration, error)
 	// lock is held while this process writes.
 	lock() writeLock
+	// sharing reports whether write transactions can run beside each other.
+	sharing() bool
 	// committed runs after a commit of so many writes, when all callers have their answer.
 	committed(c *conn, writes int)
 	notifier() notifier
@@ -40,6 +42,9 @@ type engine interface {
 type dialect struct {
 	begin  []string // the statements that begin a write transaction
 	read   string   // the one that begins a read
+	beside []string // the statements that begin a write transaction beside others
+	turn   string   // the one that waits for the turn of its argument
+	last   string   // the one that keeps others from committing, until the transaction ends
 	ask    string   // the one that begins a question outside of a read, "" if none does
 	data   string   // the query for a number that moves with other connections' commits
 	shrink string   // gives back memory, "" if there is nothing to give back

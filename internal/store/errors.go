@@ -105,7 +105,7 @@ func classifyServer(err error) (error, bool) {
 	switch postgres.FaultOf(err) {
 	case postgres.Foreign:
 		return err, false
-	case postgres.Busy:
+	case postgres.Busy, postgres.Crossed:
 		return schemas.Errorf(schemas.CodeBusy, "another node held the database for too long; nothing was written").
 			Try("repeat the call; if it happens again, look for a stopped node").Because(err), true
 	case postgres.Full:

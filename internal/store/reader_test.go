@@ -108,8 +108,8 @@ func TestShrinkGivesMemoryBack(t *testing.T) {
 		return n
 	}
 	want := count(s)
-	reader := <-s.readers
-	s.readers <- reader
+	reader := <-s.readers.free
+	s.readers.free <- reader
 	full, written := cached(t, reader), cached(t, s.writer.conn)
 	require.NoError(t, s.Shrink(t.Context()))
 	require.Less(t, cached(t, reader), full/4)

@@ -106,7 +106,7 @@ func TestNodesMigrateOnce(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{URL: empty})
 	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // only a test
-	require.Equal(t, []string{"functions", "listings", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
+	require.Equal(t, []string{"audit_leaf", "functions", "listings", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
 }
 
 // Two nodes count one row up: what a transaction has read holds until it commits.

@@ -268,6 +268,9 @@ const (
 	checkpointEvery = 8
 )
 
+// sharing: SQLite has one writer.
+func (f *file) sharing() bool { return false }
+
 // committed copies the log into the database when enough of it waits. SQLite would
 // do that within a commit, for milliseconds in which no other process can write and
 // the caller waits; here all are answered and others write meanwhile. A failure

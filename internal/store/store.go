@@ -48,8 +48,8 @@ type Store struct {
 	engine  engine
 	clock   Clock
 	writer  *writer
-	readers chan *conn    // open and free
-	places  chan struct{} // for more of them, maxReaders in all
+	readers *pool
+	beside  *pool // of connections for WriteBeside; nil where all writers take turns
 	news    notifier
 
 	closing sync.Once
@@ -69,10 +69,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, clock: e.clock(), readers: make(chan *conn, maxReaders),
-		places: make(chan struct{}, maxReaders), quit: make(chan struct{})}
-	for range maxReaders {
-		s.places <- struct{}{}
+	quit := make(chan struct{})
+	s := &Store{engine: e, clock: e.clock(), readers: newPool(maxReaders, e.reader, quit), quit: quit}
+	if e.sharing() {
+		s.beside = newPool(maxBeside, e.writer, quit)
 	}
 	if err := s.open(ctx, o); err != nil {
 		s.Close() //nolint:errcheck // the first error tells
@@ -123,11 +123,11 @@ func (s *Store) open(ctx context.Context, o Options) error {
 // writing connection, with its own copy of the schema and its triggers, then comes with the
 // first write. Opened at the start it makes the first answer take 25 ms instead of 22.
 func (s *Store) current(ctx context.Context) bool {
-	c, err := s.reader(ctx)
+	c, err := s.readers.take(ctx)
 	if err != nil {
 		return false // the writing connection finds out why
 	}
-	defer s.release(c)
+	defer s.readers.give(c)
 	have, err := s.engine.schema(c)
 	return err == nil && have == SchemaVersion() && s.engine.inspect(c) == nil
 }
@@ -195,12 +195,9 @@ func (s *Store) close() error {
 	if s.news != nil {
 		s.news.Close()
 	}
-	for range maxReaders {
-		select {
-		case c := <-s.readers:
-			errs = append(errs, c.close())
-		case <-s.places:
-		}
+	errs = append(errs, s.readers.close())
+	if s.beside != nil {
+		errs = append(errs, s.beside.close())
 	}
 	if s.writer != nil {
 		if s.writer.conn != nil {

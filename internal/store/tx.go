@@ -28,6 +28,9 @@ type Tx struct {
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
 	kept     map[any]any // see Keep
 	after    []func()
+	beside   bool     // others run beside it; see WriteBeside
+	alone    bool     // it has to be made again alone
+	last     []lastly // see Last
 }
 
 // errNoTx is what a nil transaction answers, so that an empty Grant opens
@@ -47,7 +50,7 @@ func (t *Tx) run(fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
-		if len(t.acting) == 0 {
+		if len(t.acting) == 0 || t.beside {
 			return nil
 		}
 		return t.Act() // what runs next in the same commit acts for its own owners
@@ -90,8 +93,8 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := t.usable(); err != nil {
 		return 0, err
 	}
-	if !t.writable {
-		return 0, errReadOnly
+	if err := t.mayChange(query); err != nil {
+		return 0, err
 	}
 	s, err := t.conn.prepare(query)
 	if err != nil {
@@ -111,8 +114,8 @@ func (t *Tx) Send(query string, args ...any) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	if !t.writable {
-		return errReadOnly
+	if err := t.mayChange(query); err != nil {
+		return err
 	}
 	s, err := t.conn.prepare(query)
 	if err != nil {
@@ -120,6 +123,17 @@ func (t *Tx) Send(query string, args ...any) error {
 	}
 	_, err = s.ExecContext(t.conn.dialect.later, args...)
 	return err
+}
+
+// mayChange reports why a statement that changes something cannot run.
+func (t *Tx) mayChange(query string) error {
+	switch {
+	case !t.writable:
+		return errReadOnly
+	case t.beside && !sharedOnly(query):
+		return t.Alone()
+	}
+	return nil
 }
 
 // Query runs a query; close the rows. In a read it ends when the caller gives up.
@@ -130,6 +144,9 @@ func (t *Tx) Query(query string, args ...any) (*sql.Rows, error) {
 func (t *Tx) query(query string, args []any, one bool) (*sql.Rows, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
+	}
+	if t.beside && !sharedOnly(query) {
+		return nil, t.Alone()
 	}
 	ctx := t.statementContext()
 	if err := ctx.Err(); err != nil {

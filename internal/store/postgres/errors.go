@@ -15,6 +15,7 @@ type Fault int
 const (
 	Other     Fault = iota
 	Unique          // a UNIQUE or PRIMARY KEY constraint
+	Crossed         // a deadlock, or a check that what others did meanwhile has changed
 	Busy            // a lock was held for too long, or the server has no connection left
 	Full            // its disk
 	ReadOnly        // a standby
@@ -70,7 +71,9 @@ func FaultOf(err error) Fault {
 	switch pg.Code {
 	case "23505":
 		return Unique
-	case "55P03", "40P01", "53300", "57014":
+	case "40P01", "40001", "22012":
+		return Crossed
+	case "55P03", "53300", "57014":
 		return Busy
 	case "53100":
 		return Full

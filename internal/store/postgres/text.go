@@ -16,7 +16,7 @@ func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
 // Translate gives a statement as PostgreSQL writes it.
 func Translate(query string) string {
-	tokens := split(query)
+	tokens := split(ownWords.Replace(query))
 	var out strings.Builder
 	params := 0
 	for i := 0; i < len(tokens); i++ {
@@ -51,6 +51,9 @@ func Translate(query string) string {
 	}
 	return out.String()
 }
+
+// ownWords are comments to SQLite.
+var ownWords = strings.NewReplacer("/*+ ", "", " */", "")
 
 // names are functions that go by another name: PostgreSQL has its own of SQLite's.
 var names = map[string]string{

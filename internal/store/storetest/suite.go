@@ -45,6 +45,8 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"text is compared by its bytes", caseSensitive},
 		{"times keep their microseconds", times},
 		{"writes happen one after the other", serial},
+		{"a write beside others is a write", besides},
+		{"writes beside others take turns where they must", turns},
 		{"the doorbell rings after commits only", notifies},
 		{"functions after the commit run only then, in order", afterCommit},
 		{"what a transaction keeps is its own", keeps},

@@ -1,0 +1,2 @@
+-- The database hashes the entries of the audit record, by a function that the program gives to
+-- SQLite (audit_leaf). The tables stay as they are.

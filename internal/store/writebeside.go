@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"cordelia/internal/store/postgres"
+)
+
+// maxBeside is how many transactions of WriteBeside a process runs at a time.
+const maxBeside = 8
+
+// errAlone ends a transaction that has to be made again by Write.
+var errAlone = errors.New("store: this transaction has to run alone")
+
+// shared are the tables that transactions beside each other may change. Each row of them belongs
+// to one agent, whose transactions take turns; or is taken by a lock of its row, as an item is by
+// the claim that finds it; or is written in the last exchange, in which one transaction at a time
+// commits. All others change only in a transaction that runs alone, so what a transaction beside
+// others reads of them holds until it commits.
+var shared = map[string]bool{
+	"work_items": true, "work_leases": true, // the item's holder, or who claims it
+	"slots":       true,                                  // added last, and counted then
+	"idempotency": true,                                  // the agent's
+	"cursors":     true, "streams": true, "events": true, // last
+	"audit": true, "audit_details": true, // last
+}
+
+// WriteBeside is Write where the engine can run transactions beside each other: those of one turn,
+// which is an agent's id, come one after the other, and none runs beside one of Write. What it
+// asks of fn:
+//
+//   - It may run twice: a transaction that turns out to need what others must not change meanwhile
+//     (Tx.Alone, a table that is not shared, a deadlock) is undone and made again by Write.
+//   - What it reads of shared tables others may change before it commits, but for the rows of its
+//     agent and those that it has locked.
+//   - What all such transactions write in the same place it writes last (Tx.Last).
+func (s *Store) WriteBeside(ctx context.Context, turn string, fn func(*Tx) error) error {
+	if s.beside != nil {
+		if again, err := s.writeBeside(ctx, turn, fn); !again {
+			return err
+		}
+	}
+	return s.Write(ctx, fn)
+}
+
+func (s *Store) writeBeside(ctx context.Context, turn string, fn func(*Tx) error) (again bool, err error) {
+	c, err := s.beside.take(ctx)
+	if err != nil {
+		return false, classify(err)
+	}
+	defer s.beside.give(c)
+	t := &Tx{ctx: ctx, conn: c, now: s.clock.Now(), writable: true, beside: true}
+	committed := false
+	defer func() { // also when fn ends the goroutine
+		if !committed && !c.broken() {
+			err = errors.Join(err, c.exec("ROLLBACK"))
+		}
+	}()
+	for _, statement := range c.dialect.beside {
+		if err := c.later(statement); err != nil {
+			return false, classify(fmt.Errorf("begin: %w", err))
+		}
+	}
+	if err := t.Send(c.dialect.turn, turn); err != nil {
+		return false, classify(fmt.Errorf("begin: %w", err))
+	}
+	if err = t.run(fn); err == nil {
+		err = ctx.Err() // a caller that gave up meanwhile must not find its write done
+	}
+	if err == nil && !t.alone {
+		err = t.commit()
+		committed = err == nil
+	}
+	switch {
+	case committed:
+		t.runAfter()
+		if t.news {
+			s.news.Notify()
+		}
+		return false, nil
+	case t.alone || errors.Is(err, errAlone) || postgres.FaultOf(err) == postgres.Crossed:
+		return true, nil
+	}
+	return false, classify(err)
+}
+
+// commit makes the changes that were kept for the last exchange, and commits with them.
+func (t *Tx) commit() error {
+	t.ended.Store(false)
+	defer t.ended.Store(true)
+	if len(t.last) > 0 {
+		if err := t.conn.later(t.conn.dialect.last); err != nil {
+			return err
+		}
+		for _, change := range t.last {
+			if err := t.Send(change.query, change.args...); err != nil {
+				return err
+			}
+		}
+	}
+	err := t.conn.exec("COMMIT")
+	if err != nil && t.conn.broken() {
+		return errUncertain(err)
+	}
+	return err
+}
+
+// lastly is a statement that is sent with the commit.
+type lastly struct {
+	query string
+	args  []any
+}
+
+// Last is Send of a change at the end of the transaction, if that runs beside others: it comes in
+// the exchange that commits, when no other of them commits, so that what it reads is the newest
+// and nobody waits while its client is far from the database. What follows in the transaction
+// does not see it.
+func (t *Tx) Last(query string, args ...any) error {
+	if t.usable() != nil || !t.beside {
+		return t.Send(query, args...)
+	}
+	if !sharedOnly(query) {
+		return t.Alone()
+	}
+	t.last = append(t.last, lastly{query, args})
+	return nil
+}
+
+// Ensure has the transaction made again alone if the query, sent like Last, divides by zero;
+// one that runs alone has looked already.
+func (t *Tx) Ensure(query string, args ...any) {
+	if t.usable() == nil && t.beside {
+		t.last = append(t.last, lastly{query, args})
+	}
+}
+
+// Alone returns nil in a transaction beside which no other one runs, and ends others.
+func (t *Tx) Alone() error {
+	if err := t.usable(); err != nil || !t.beside {
+		return err
+	}
+	t.alone = true
+	return errAlone
+}
+
+// changed are the tables that a statement writes.
+var (
+	writes  = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)`)
+	checked sync.Map // statement → whether it changes shared tables alone
+)
+
+// sharedOnly reports whether a statement changes no other tables than shared ones.
+func sharedOnly(query string) bool {
+	if ok, known := checked.Load(query); known {
+		return ok.(bool) //nolint:errcheck,forcetypeassert // only this function stores
+	}
+	ok := true
+	for _, m := range writes.FindAllStringSubmatch(query, -1) {
+		switch table := m[1]; table {
+		case "SET", "SKIP": // DO UPDATE SET, FOR UPDATE SKIP LOCKED
+		default:
+			ok = ok && shared[table]
+		}
+	}
+	checked.Store(query, ok)
+	return ok
+}
