@@ -20,7 +20,10 @@ import (
 	"cordelia/schemas"
 )
 
-const cacheKiB = 4096 // per connection, filled as needed
+// cacheKiB is how many KiB of pages a connection keeps, filled as needed. Each takes twice its size:
+// the allocator has no size between 4 KB and 8. On 100,000 items twice or half as many make no search
+// and no write faster or slower, and twice as many take 12 MB more of a busy process.
+const cacheKiB = 2048
 
 // minSQLite is the first release without the WAL-reset corruption bug.
 var minSQLite = [3]int{3, 51, 3}
