@@ -72,6 +72,22 @@ func private(file string) error {
 		Try("keep them in a file of mode 0600, as nsc writes it").Because(err)
 }
 
+// Check connects, and waits until the server answers.
+//
+// Errors: CodeUnavailable when it does not, or does not let the user in.
+func (p *Publisher) Check(ctx context.Context) error {
+	conn, err := p.connect()
+	if err == nil {
+		ctx, end := context.WithTimeout(ctx, ackWait)
+		defer end()
+		err = conn.FlushWithContext(ctx)
+	}
+	if err != nil {
+		return unreachable(err)
+	}
+	return nil
+}
+
 const (
 	connectWait = 5 * time.Second
 	ackWait     = 5 * time.Second
@@ -84,8 +100,7 @@ const (
 func (p *Publisher) Publish(ctx context.Context, subject, id string, body []byte) error {
 	conn, err := p.connect()
 	if err != nil {
-		return unavailable("NATS cannot be reached, or does not let this node in",
-			"see that it runs, and that nats.url and nats.credentials are right", err)
+		return unreachable(err)
 	}
 	ctx, end := context.WithTimeout(ctx, ackWait)
 	defer end()
@@ -113,6 +128,11 @@ func (p *Publisher) Publish(ctx context.Context, subject, id string, body []byte
 			fmt.Errorf("publish: %s", ack.Error.Description))
 	}
 	return nil
+}
+
+func unreachable(cause error) error {
+	return unavailable("NATS cannot be reached, or does not let this node in",
+		"see that it runs, and that nats.url and nats.credentials are right", cause)
 }
 
 func unavailable(msg, hint string, cause error) error {

@@ -136,6 +136,9 @@ func classifyServer(err error) (error, bool) {
 	case postgres.Unkept:
 		return schemas.Invalidf("a text holds the character NUL, or bytes that are no UTF-8; nothing was written").
 			Try("leave them out").Because(err), true
+	case postgres.NoSchema:
+		return unavailable("the search_path of the address, or of its role, names no schema that there is",
+			"take it out, or make the schema: CREATE SCHEMA NAME")
 	case postgres.Damaged:
 		return unavailable("the database is damaged", "look at the server's log, and restore a backup")
 	}

@@ -149,7 +149,7 @@ func TestAServerBehindAPoolerIsNamed(t *testing.T) {
 		{store.Options{URL: direct + " pooler=session"}, "write pooler=transaction"},
 		{store.Options{URL: pooled, Alone: true}, "the server's own address"},
 		{store.Options{URL: pooled, Direct: true}, "the server's own address"},
-		{store.Options{URL: pooled + " search_path=public"}, "ALTER ROLE NAME SET search_path"},
+		{store.Options{URL: pooled + " search_path=public"}, "sets search_path for its session"},
 	} {
 		_, err := store.Open(t.Context(), c.options)
 		require.ErrorContains(t, err, c.says)

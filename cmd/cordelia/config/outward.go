@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -50,6 +51,16 @@ func (s Settings) CheckOutward(home node.Home, whole bool) error {
 		err = s.NATS.unfinished()
 	}
 	return err
+}
+
+// ReachOutward asks the NATS server of the settings, which are those that a server starts with.
+func (s Settings) ReachOutward(ctx context.Context, home node.Home) error {
+	to, _, err := s.NATS.open(home)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	return to.Check(ctx)
 }
 
 // unfinished refuses settings that lack something.

@@ -92,6 +92,7 @@ func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
 	x := &examination{app: a, home: string(home), fix: fix}
 	x.folder()
 	x.modes(home)
+	x.passwords(home)
 	x.disk()
 	held := x.keyFiles(home)
 	x.leftovers(home)

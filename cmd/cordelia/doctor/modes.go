@@ -41,6 +41,22 @@ func (x *examination) modes(home node.Home) {
 	x.report(check, Fine, "", "the database is yours alone")
 }
 
+// passwords warns of a file with the database's password that other users can read: psql passes
+// over it, and this program does not.
+func (x *examination) passwords(home node.Home) {
+	address, err := x.app.Database(home)
+	if err != nil || address == "" { // another line tells of the error
+		return
+	}
+	file := os.Getenv("PGPASSFILE")
+	if dir, err := os.UserHomeDir(); file == "" && err == nil {
+		file = filepath.Join(dir, ".pgpass")
+	}
+	if info, err := os.Stat(file); err == nil && private(info) != nil {
+		x.report("password file", Warning, fmt.Sprintf("chmod 600 %q", file), "%s: %v", file, private(info))
+	}
+}
+
 // openAbove is a folder above dir that users other than root and this one may write, "" if
 // there is none. In a sticky one they move nothing that is not theirs.
 func openAbove(dir string) string {

@@ -23,6 +23,8 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	}
 	if err := s.CheckOutward(home, true); err != nil { // of the database another line tells
 		x.refused("settings", config.Unusable(home, err))
+	} else if s.NATS != nil {
+		x.outward(ctx, home, s)
 	}
 	x.checkFolders(s)
 	if s.Embeddings == nil {
@@ -62,6 +64,17 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 		x.report(check, Fine, "", "%s at %s answers; %s embedded, %d to look at", model.Model(), model.Host(),
 			schemas.Count(int(state.Embedded), "item", "items"), state.Waiting)
 	}
+}
+
+// outward asks the NATS server that cordelia serve hands events to.
+func (x *examination) outward(ctx context.Context, home node.Home, s config.Settings) {
+	const check = "NATS"
+	if err := s.ReachOutward(ctx, home); err != nil {
+		x.report(check, Warning, x.app.HintOf(err), "%s; events wait", schemas.MessageOf(err))
+		return
+	}
+	x.report(check, Fine, "", "lets this node in; cordelia serve hands events of %s over",
+		schemas.Count(len(s.NATS.Groups), "group", "groups"))
 }
 
 // checkFolders tells what agents can have looked at, and run, on this machine.

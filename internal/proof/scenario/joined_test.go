@@ -64,6 +64,10 @@ func TestAJoinedHome(t *testing.T) {
 	file := m.worker("ada")
 	require.Contains(t, runs(t, two, "doctor"), "none here, and a node that serves tokens needs none")
 	runs(t, two, "config", "set", "cooldown", "10m")
+	passwords := filepath.Join(t.TempDir(), "pgpass")
+	require.NoError(t, os.WriteFile(passwords, []byte("*:*:*:ann:x"), 0o644))
+	two.Env = append(two.Env, "PGPASSFILE="+passwords)
+	require.Contains(t, runs(t, two, "doctor"), "chmod 600")
 	address := m.database
 	for _, args := range [][]string{{"setup"}, {"setup", "--dry-run"}} {
 		require.Contains(t, refusedIn(t, two, args...), "copy the folder keys")

@@ -140,7 +140,11 @@ func TestARefusedGroupHoldsUpNoOther(t *testing.T) {
 	}
 	runs(t, n, "config", "set", "nats", `{"url":"`+outside.URL()+`","credentials":"`+outside.Credentials+
 		`","groups":["harbour","quay"]}`)
+	require.Contains(t, runs(t, n, "doctor"), "lets this node in")
 	n.Kill()
+	outside.Stop()
+	require.Contains(t, runs(t, n, "doctor"), "NATS cannot be reached")
+	outside.Start()
 	var err error
 	m.urls[0], err = n.Serve(t.Context())
 	require.NoError(t, err)

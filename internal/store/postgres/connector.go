@@ -138,7 +138,7 @@ func errSession(err error) error {
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the database's address sets %s for its session, and a pooler "+
 		"gives no session; nothing was written", name).
-		Try("take it out of the address, and set it for the role: ALTER ROLE NAME SET %s = …", name).Because(err)
+		Try("take it out of the address; ALTER ROLE NAME SET … keeps a setting for a role").Because(err)
 }
 
 // unreadable refuses an address; nothing of it is shown, for it may hold a password.

@@ -27,6 +27,7 @@ const (
 	Absent          // there is no such database
 	Pooler          // the address is a pooler's, and does not say so
 	Unkept          // text that the server cannot keep: NUL, or bytes that are not UTF-8
+	NoSchema        // the search_path names none that there is
 	Foreign         // not an error of PostgreSQL
 )
 
@@ -87,6 +88,8 @@ func FaultOf(err error) Fault {
 		return Refused
 	case "3D000":
 		return Absent
+	case "3F000":
+		return NoSchema
 	case "22021", "22P05":
 		return Unkept
 	case "XX001", "XX002":
