@@ -211,7 +211,15 @@ func configGet(a *cli.App, key string) error {
 	default:
 		a.Say("%s", cli.Clean(plainValue(v)))
 	}
+	overridden(a, key)
 	return nil
+}
+
+// overridden tells where the environment goes before the setting that names the database.
+func overridden(a *cli.App, key string) {
+	if key == "database" && os.Getenv(cli.DatabaseVariable) != "" {
+		a.Note("%s names the database here, and goes before this setting", cli.DatabaseVariable)
+	}
 }
 
 func configSet(a *cli.App, key, word string) error {
@@ -259,6 +267,7 @@ func configSet(a *cli.App, key, word string) error {
 	}
 	a.Say("%s is %s in %s.", key, settingWords(value), config.File(home))
 	a.Note("processes that run keep what they began with: restart open sessions and cordelia serve")
+	overridden(a, key)
 	return nil
 }
 

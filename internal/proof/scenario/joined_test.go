@@ -86,6 +86,10 @@ func TestAJoinedHome(t *testing.T) {
 	runs(t, two, "task", "claim", "--as", "ada")
 	require.Contains(t, runs(t, two, "agent", "token", "ada", "--header"), "Bearer ")
 
+	_, said, code, err := two.Run(t.Context(), "config", "get", "database")
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.Contains(t, said, "CORDELIA_DB names the database here")
 	empty := newNode(t) // before its first start
 	runs(t, empty, "config", "set", "database", address)
 	require.Contains(t, refusedIn(t, empty, "setup"), "copy the folder keys")
