@@ -139,7 +139,8 @@ func Exchange(g access.Grant, used keys.Token, from string, token keys.Token, au
 		return Issued{}, err
 	}
 	if int(r.Key.KeySeq) != p.KeySeq {
-		return Issued{}, schemas.Errorf(schemas.CodeUnauthenticated, "the key was replaced meanwhile")
+		return Issued{}, schemas.Errorf(schemas.CodeUnauthenticated, "the key was replaced meanwhile").
+			Try("prove with the new key: POST /auth/challenge, sign its message, then POST /auth/token")
 	}
 	return issue(g, r, token, audience, life)
 }

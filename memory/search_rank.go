@@ -34,49 +34,19 @@ func (d *doc) ranked() *rank.Doc {
 
 // surround adds the items before and after the best of the candidates, and reads the names
 // of all authors.
-func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
-	docs := slices.Clone(live)
-	byNumber := make(map[int64]*doc, 2*len(live))
+func (p *plan) surround(tx querier, live []*doc) (docs []*doc, err error) {
+	p.docs = make(map[int64]*doc, 2*len(live))
 	for _, d := range live {
 		d.Candidate = true
-		byNumber[d.n] = d
+		p.docs[d.n] = d
 	}
+	docs = slices.Clone(live)
 	if !p.filtered() && len(p.terms) > 0 { // a filter is about the item itself
-		type around struct{ n, prev, next int64 }
-		ns := make([]int64, min(len(live), surrounded))
-		for i := range ns {
-			ns[i] = live[i].n
-		}
-		rows, err := tx.Query(selectNeighbours, store.List(ns))
-		edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) {
-			return a, r.Scan(&a.n, &a.prev, &a.next)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read neighbours: %w", err)
-		}
-		var missing []int64
-		for _, e := range edges {
-			for _, n := range []int64{e.prev, e.next} {
-				if n != 0 && byNumber[n] == nil {
-					byNumber[n] = nil
-					missing = append(missing, n)
-				}
-			}
-		}
-		slices.Sort(missing)
-		more, err := p.read(tx, slices.Compact(missing))
+		around, err := p.neighbours(tx, live[:min(len(live), surrounded)])
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range slices.Sorted(maps.Keys(more)) {
-			if d := more[n]; !d.inQuarantine() && d.deleted == 0 && d.created <= p.now && p.isTrue(&d.row) {
-				byNumber[n] = d
-				docs = append(docs, d)
-			}
-		}
-		for _, e := range edges {
-			byNumber[e.n].Adjoin(byNumber[e.prev].ranked(), byNumber[e.next].ranked())
-		}
+		docs = append(docs, around...)
 	}
 	var authors []schemas.EntityID
 	for _, d := range docs {
@@ -84,10 +54,48 @@ func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
 			authors = append(authors, d.author)
 		}
 	}
-	var err error
-	p.docs = byNumber
 	p.authors, err = names(tx, authors)
 	return docs, err
+}
+
+// neighbours joins each of the candidates to the items before and after it, and gives those of them that
+// are no candidates and may show.
+func (p *plan) neighbours(tx querier, live []*doc) (around []*doc, err error) {
+	type edge struct{ n, prev, next int64 }
+	ns := make([]int64, len(live))
+	for i, d := range live {
+		ns[i] = d.n
+	}
+	rows, err := tx.Query(selectNeighbours, store.List(ns))
+	edges, err := store.Collect(rows, err, func(r *sql.Rows) (e edge, err error) {
+		return e, r.Scan(&e.n, &e.prev, &e.next)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read neighbours: %w", err)
+	}
+	var missing []int64
+	for _, e := range edges {
+		for _, n := range []int64{e.prev, e.next} {
+			if n != 0 && p.docs[n] == nil {
+				missing = append(missing, n)
+			}
+		}
+	}
+	slices.Sort(missing)
+	more, err := p.read(tx, slices.Compact(missing))
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range slices.Sorted(maps.Keys(more)) {
+		if d := more[n]; !d.inQuarantine() && d.deleted == 0 && d.created <= p.now && p.isTrue(&d.row) {
+			p.docs[n] = d
+			around = append(around, d)
+		}
+	}
+	for _, e := range edges {
+		p.docs[e.n].Adjoin(p.docs[e.prev].ranked(), p.docs[e.next].ranked())
+	}
+	return around, nil
 }
 
 func (p *plan) authorName(id schemas.EntityID) string {

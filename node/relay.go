@@ -127,11 +127,11 @@ func (r *relay) groups(ctx context.Context, groups []schemas.GroupID) error {
 		if err != nil || len(batch.Events) == 0 {
 			return err
 		}
-		if mine, err := r.hold(ctx, batch, 0); err != nil || !mine {
+		if mine, err := r.noteSent(ctx, batch, 0); err != nil || !mine {
 			return err
 		}
 		sent, failed := r.send(ctx, batch)
-		if _, err := r.hold(ctx, batch, sent); err != nil || ctx.Err() != nil {
+		if _, err := r.noteSent(ctx, batch, sent); err != nil || ctx.Err() != nil {
 			return errors.Join(failed, err)
 		}
 		if failed != nil {
@@ -158,9 +158,9 @@ func (r *relay) next(ctx context.Context, groups []schemas.GroupID) (batch event
 	return batch, err
 }
 
-// hold notes that so many of a batch were handed over, and reports whether this process may hand
+// noteSent notes that so many of a batch were handed over, and reports whether this process may hand
 // over more.
-func (r *relay) hold(ctx context.Context, batch events.Outgoing, sent int) (mine bool, err error) {
+func (r *relay) noteSent(ctx context.Context, batch events.Outgoing, sent int) (mine bool, err error) {
 	// What was handed over is noted also when the node is being closed.
 	err = r.n.Routine(context.WithoutCancel(ctx), "relay", func(g access.Grant) (err error) {
 		if mine, err = r.from.Hold(g.Tx(), relayHold); err != nil {

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +85,25 @@ func TestApproveThenSwap_INV_SHOWN(t *testing.T) {
 		a.sql(`UPDATE items SET `+column+` = ? WHERE data LIKE '%well is%'`, before)
 	}
 	a.must(a.lead, "review_decide", decisions(approve(list[0]), approve(list[1])))
+}
+
+// A call that decides over one thing twice, or with a long reason, decides nothing and says which it is.
+func TestDecisionsThatCannotBeMade(t *testing.T) {
+	a := newAway(t)
+	a.brings(found("The well is deep"))
+	one := map[string]any{"id": a.waiting(a.lead)[0]["id"], "decision": "reject"}
+	for want, list := range map[string]map[string]any{
+		"decisions[1].id is decided above already": decisions(one, one),
+		"decisions[0].reason has 501 bytes, more than 500": decisions(but(one,
+			map[string]any{"reason": strings.Repeat("x", 501)})),
+	} {
+		_, err := a.call(a.lead, "review_decide", list)
+		e, ok := errors.AsType[*schemas.Error](err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, e.Violations, 1)
+		require.Equal(t, want, schemas.FieldPath(e.Violations[0].Path)+" "+e.Violations[0].Msg)
+	}
+	require.Len(t, a.waiting(a.lead), 1)
 }
 
 func lineTexts(diff any) (texts []string) {

@@ -180,14 +180,14 @@ func (s *schema) names() []string {
 }
 
 // correction is the end of a message about a name that no member has: the member that may be meant, or, where
-// it is one of an object that has it beside other arguments only, what that takes beside these.
-func (s *schema) correction(name string, beside map[string]any) string {
+// it is one of an object that has it with other arguments only, what that takes with those given.
+func (s *schema) correction(name string, given map[string]any) string {
 	near := s.near(name)
 	for _, p := range s.properties {
 		if near != p.name+"."+name || p.members == nil {
 			continue
 		}
-		if has := p.members(beside); len(has) > 0 && !slices.Contains(has, name) {
+		if has := p.members(given); len(has) > 0 && !slices.Contains(has, name) {
 			return fmt.Sprintf("; here %s takes %s", p.name, strings.Join(has, ", "))
 		}
 	}

@@ -19,12 +19,12 @@ var likes = map[string]like{
 // like is an object that is published in words.
 type like struct {
 	object  reflect.Type
-	members func(beside map[string]any) []string // those that it has beside these arguments; nil = all
+	members func(given map[string]any) []string // those that it has beside the arguments given; nil = all
 }
 
 // fieldsOfItem are those of the type of item that is given, of all types if none is.
-func fieldsOfItem(beside map[string]any) []string {
-	typ, _ := beside["type"].(string)
+func fieldsOfItem(given map[string]any) []string {
+	typ, _ := given["type"].(string)
 	return memory.Fields(memory.ItemType(typ))
 }
 

@@ -30,7 +30,7 @@ type schema struct {
 	patch       bool     // of such an object: null deletes, so its members stay as they are
 	like        *schema  // of an object whose members are published in words: what they are; nil = anything
 
-	members func(beside map[string]any) []string // which of them it has beside other arguments; nil = all
+	members func(given map[string]any) []string // which of them it has, by the arguments given; nil = all
 }
 
 type property struct {

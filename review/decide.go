@@ -84,17 +84,24 @@ func Decide(g access.Grant, decisions []Decision, rest schemas.GroupID, tainted 
 		return nil, access.ErrNoGrant
 	}
 	if len(decisions) > MaxDecisions || len(decisions) == 0 && rest == "" {
-		return nil, schemas.Invalidf("%d decisions", len(decisions)).Expecting("1 to %d, or reject_rest", MaxDecisions).
+		return nil, schemas.Invalidf("the call makes %d decisions", len(decisions)).
+			Expecting("1 to %d, or reject_rest", MaxDecisions).
 			Try("%s shows what waits; decide over more in further calls", schemas.Tool("review_list"))
 	}
 	var out []Decided
 	var of []row // what each of out is about; empty for work
 	seen := map[string]bool{}
 	for i, d := range decisions {
-		if seen[d.ID] || len(d.Reason) > maxReason {
-			return nil, schemas.Invalidf("nothing was decided").Try("name each id once, with a shorter reason").
-				With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i),
-					Msg: fmt.Sprintf("is decided twice, or its reason is longer than %d bytes", maxReason)})
+		refuse := func(path, msg, next string) error {
+			return schemas.Invalidf("nothing was decided").Try("%s", next).
+				With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d/%s", i, path), Msg: msg})
+		}
+		if seen[d.ID] {
+			return nil, refuse("id", "is decided above already", "name each id once")
+		}
+		if len(d.Reason) > maxReason {
+			return nil, refuse("reason", fmt.Sprintf("has %d bytes, more than %d", len(d.Reason), maxReason),
+				"give a shorter reason")
 		}
 		seen[d.ID] = true
 		var r row
@@ -243,16 +250,14 @@ func move(g access.Grant, update, id string, author schemas.EntityID, from schem
 	by schemas.EntityID, reason string, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
 	to, ok := schemas.NextReview(from, on, access.InReview(by, author))
 	if !ok {
-		return to, schemas.Conflictf("%s was %s already", id, from).
-			Try("%s shows what waits", schemas.Tool("review_list"))
+		return to, work.AlreadyDecided(id, from)
 	}
 	n, err := g.Tx().Exec(update, to, by, g.Tx().Micros(), reason, result, id)
 	if err != nil {
 		return to, fmt.Errorf("write decision: %w", err)
 	}
 	if n != 1 {
-		return to, schemas.Conflictf("%s was decided already", id).
-			Try("%s shows what waits", schemas.Tool("review_list"))
+		return to, work.AlreadyDecided(id, "")
 	}
 	about["state"], about["by"], about["result"] = to, by, result
 	return to, g.Audit("review/"+id, about)

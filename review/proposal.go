@@ -279,8 +279,7 @@ func mayDecide(g access.Grant, d Decision, list []proposal, tainted bool) error 
 	var now []byte
 	for _, p := range list {
 		if p.state != schemas.ReviewPending {
-			return schemas.Conflictf("%s was %s already", p.id, p.state).
-				Try("%s shows what waits", schemas.Tool("review_list"))
+			return work.AlreadyDecided(p.id, p.state)
 		}
 		if !d.Approve {
 			continue

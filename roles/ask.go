@@ -241,8 +241,7 @@ func (r *Roles) Decide(g access.Grant, v Verdict, tainted bool) (Settled, error)
 		return Settled{}, err
 	}
 	if a.State != schemas.ReviewPending {
-		return Settled{}, schemas.Conflictf("%s was %s already", a.ID, a.State).
-			Try("%s shows what waits", schemas.Tool("review_list"))
+		return Settled{}, work.AlreadyDecided(a.ID, a.State)
 	}
 	on := schemas.ReviewReject
 	if v.Approve {
@@ -275,11 +274,11 @@ func (r *Roles) Decide(g access.Grant, v Verdict, tainted bool) (Settled, error)
 func (a Ask) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string) (Settled, error) {
 	to, ok := schemas.NextReview(a.State, on, access.InReview(by, a.Agent))
 	if !ok {
-		return Settled{}, schemas.Conflictf("%s was %s already", a.ID, a.State)
+		return Settled{}, work.AlreadyDecided(a.ID, a.State)
 	}
 	n, err := g.Tx().Exec(decideAsk, to, by, g.Tx().Micros(), schemas.Shorten(reason, maxText), a.ID)
 	if err != nil || n != 1 {
-		return Settled{}, cmp.Or(err, error(schemas.Conflictf("%s was decided already", a.ID)))
+		return Settled{}, cmp.Or(err, work.AlreadyDecided(a.ID, ""))
 	}
 	if err := a.closed(g, to); err != nil {
 		return Settled{}, err

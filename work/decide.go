@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -162,6 +163,13 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 func Hashless(id string) error {
 	return schemas.Conflictf("the decision over %s names no hash", id).Expecting("the id with the hash that was shown").
 		Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{id}))
+}
+
+// AlreadyDecided is the error of a decision over what was decided before: CodeConflict. It names the state
+// that followed, if that is known.
+func AlreadyDecided(id string, state schemas.ReviewState) error {
+	return schemas.Conflictf("%s was %s already", id, cmp.Or(string(state), "decided")).
+		Try("%s shows what waits", schemas.Tool("review_list"))
 }
 
 // OtherResult is the error of a decision over a result with the hash of another:

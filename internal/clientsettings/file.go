@@ -46,7 +46,7 @@ func ReadFile(path string) (File, error) {
 	}
 	if !info.Mode().IsRegular() || info.Size() > MaxFileSize {
 		return f, schemas.Invalidf("%s is not a settings file", path).Expecting("a regular file of at most %d MiB",
-			MaxFileSize>>20)
+			MaxFileSize>>20).Try("move it away, and run the command again")
 	}
 	f.Real, f.Exists, f.Mode = real, true, info.Mode().Perm()
 	if f.Content, err = os.ReadFile(real); err != nil {

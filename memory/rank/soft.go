@@ -63,7 +63,7 @@ func (q *Query) soften(docs []*Doc) {
 	for i, t := range q.order {
 		all += t.weight
 		if (t.weight > 0 || t.df == 0) && q.plain(t) {
-			if t.vector, t.kin = wordvec.Of(t.term), kin(t.term); t.vector != "" || len(t.kin) > 0 {
+			if t.vector, t.related = wordvec.Of(t.term), related(t.term); t.vector != "" || len(t.related) > 0 {
 				asked = append(asked, i)
 			}
 		}
@@ -111,7 +111,7 @@ func (q *Query) standsFor(stem string, asked []int) []standIn {
 // alike is how alike a stem, whose vector is given too, is used to the word of a query.
 func (t *term) alike(stem string, v wordvec.Vector) float64 {
 	c := wordvec.Cosine(t.vector, v)
-	for _, k := range t.kin {
+	for _, k := range t.related {
 		if k.Stem == stem {
 			c = max(c, k.Cosine)
 		}
@@ -151,7 +151,7 @@ func (q *Query) Alternatives(docs []*Doc) []string {
 	slices.SortStableFunc(lacking, func(a, b *term) int { return cmp.Compare(b.meant, a.meant) })
 	share := map[string]float64{}
 	for _, t := range lacking[:min(len(lacking), replaced)] {
-		near := nearest(append(kin(t.term), wordvec.Nearest(t.term)...))
+		near := nearest(append(related(t.term), wordvec.Nearest(t.term)...))
 		for _, n := range near[:min(len(near), wordvec.MostNear)] {
 			if !q.Has(n.Stem) {
 				share[n.Stem] = max(share[n.Stem], n.Cosine)

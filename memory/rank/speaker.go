@@ -68,7 +68,7 @@ func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 
 // ofTrade reports whether one of these words of the query is a word of the trade.
 func (q *Query) ofTrade(words []int) bool {
-	return slices.ContainsFunc(words, func(i int) bool { return len(kin(q.order[i].term)) > 0 })
+	return slices.ContainsFunc(words, func(i int) bool { return len(related(q.order[i].term)) > 0 })
 }
 
 // speakers counts the names in front of texts.

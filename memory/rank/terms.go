@@ -78,7 +78,7 @@ type term struct {
 	weight   float64 // idf^0.8, less for weak words
 	meant    float64 // the same, also if no item has it
 	vector   wordvec.Vector
-	kin      []wordvec.Near // of the trade
+	related  []wordvec.Near // of the trade
 	fuzzy    bool           // no item has it: words spelt alike count
 	spelling text.Spelling  // for fuzzy, as written
 	stem     text.Spelling  // and of its stem, which is what items are kept as

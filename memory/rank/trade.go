@@ -34,8 +34,8 @@ var tradeStems = sync.OnceValue(func() string {
 	return b.String() + "\n"
 })
 
-// kin are the other stems of the groups of a stem, the nearest first.
-func kin(stem string) []wordvec.Near {
+// related are the other stems of the groups of a stem, the nearest first.
+func related(stem string) []wordvec.Near {
 	near, rest := map[string]float64{}, tradeStems()
 	for {
 		before, after, found := strings.Cut(rest, " "+stem+" ")

@@ -41,7 +41,7 @@ func TestTheTradeIsWellFormed(t *testing.T) {
 // fetches candidates: it is as near as a word has to be for that.
 func TestKin(t *testing.T) {
 	stem := func(w string) string { return text.Words(w)[0].Term }
-	near := kin(stem("linter"))
+	near := related(stem("linter"))
 	at := func(w string) float64 {
 		i := slices.IndexFunc(near, func(n wordvec.Near) bool { return n.Stem == stem(w) })
 		require.GreaterOrEqual(t, i, 0, w)
@@ -55,12 +55,12 @@ func TestKin(t *testing.T) {
 		require.NotContains(t, n.Stem, "\n")
 	}
 	for _, none := range []string{"", "lint_config", "zzzz", "部署", "linte"} {
-		require.Empty(t, kin(none), none)
+		require.Empty(t, related(none), none)
 	}
 }
 
 func BenchmarkKin(b *testing.B) {
 	for b.Loop() {
-		kin("databas")
+		related("databas")
 	}
 }

@@ -28,8 +28,11 @@ func (a *App) Complain(err error) {
 	if e.Expected != "" {
 		say("expected: %s\n", Block(e.Expected))
 	}
-	if len(e.Hint) > 0 {
+	switch {
+	case len(e.Hint) > 0:
 		say("next: %s\n", Block(a.Hint(e.Hint)))
+	case e.Code == schemas.CodeInvalid && a.Typed != nil:
+		say("next: run: %s --help\n", a.Typed.CommandPath())
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)

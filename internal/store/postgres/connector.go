@@ -146,15 +146,15 @@ func unreadable(err error) error {
 	refusal := schemas.Invalidf("the database's address cannot be read").
 		Try("write it as postgres://user@host:5432/database")
 	var file *fs.PathError
-	switch said := err.Error(); {
+	switch text := err.Error(); {
 	case errors.As(err, &file):
 		refusal = schemas.Invalidf("the database's address names the file %s, which cannot be read", file.Path).
 			Try("correct sslrootcert, sslcert and sslkey of the address, or the file's owner and mode")
-	case strings.Contains(said, "sslmode is invalid"):
+	case strings.Contains(text, "sslmode is invalid"):
 		refusal = schemas.Invalidf("the database's address has an sslmode that there is not").
 			Expecting("disable, allow, prefer, require, verify-ca or verify-full").
 			Try("correct it; over a network take verify-full")
-	case strings.Contains(said, "failed to configure TLS"):
+	case strings.Contains(text, "failed to configure TLS"):
 		refusal = schemas.Invalidf("the certificates that the database's address names cannot be used").
 			Try("see that sslrootcert, sslcert and sslkey name files of the form PEM")
 	}
