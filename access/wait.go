@@ -31,7 +31,7 @@ func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Du
 		return err
 	}
 	s := slot{id: schemas.NewID(), during: limit, process: process}
-	err = a.store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = a.store.WriteBeside(ctx, string(p.Entity), func(tx *store.Tx) (err error) {
 		if d, err = a.decide(tx, p, op); err != nil {
 			return err
 		}
@@ -139,9 +139,8 @@ func (a *Authorizer) giveSlots(ctx context.Context, d decision, id string) {
 	if err != nil {
 		return
 	}
-	_ = a.store.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(deleteSlot, id, string(list))
-		return err
+	_ = a.store.WriteBeside(ctx, string(d.actor.self().ID), func(tx *store.Tx) error {
+		return tx.Send(deleteSlot, id, string(list))
 	})
 }
 
