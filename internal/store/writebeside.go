@@ -147,19 +147,21 @@ func (t *Tx) Alone() error {
 	return errAlone
 }
 
-// changed are the tables that a statement writes.
 var (
-	writes  = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)`)
-	checked sync.Map // statement → whether it changes shared tables alone
+	writes   = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)`)
+	mayWrite = regexp.MustCompile(`(?i)\b(?:INSERT|UPDATE|DELETE|MERGE|TRUNCATE|COPY)\b`)
+	checked  sync.Map // statement → whether it changes shared tables alone
 )
 
-// sharedOnly reports whether a statement changes no other tables than shared ones.
+// sharedOnly reports whether a statement changes no other tables than shared ones. One that may
+// write in words that it does not know does not.
 func sharedOnly(query string) bool {
-	if ok, known := checked.Load(query); known {
+	if ok, seen := checked.Load(query); seen {
 		return ok.(bool) //nolint:errcheck,forcetypeassert // only this function stores
 	}
-	ok := true
-	for _, m := range writes.FindAllStringSubmatch(query, -1) {
+	known := writes.FindAllStringSubmatch(query, -1)
+	ok := len(known) == len(mayWrite.FindAllString(query, -1))
+	for _, m := range known {
 		switch table := m[1]; table {
 		case "SET", "SKIP": // DO UPDATE SET, FOR UPDATE SKIP LOCKED
 		default:

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,11 +33,13 @@ func BenchmarkNodes(b *testing.B) {
 		b.ReportMetric(bare, "commits/s")
 	})
 	for _, count := range []int{1, 2} {
-		b.Run(fmt.Sprint("commits/nodes=", count), func(b *testing.B) {
-			b.ReportMetric(benchCommits(b, count)/bare, "of-bare")
-		})
+		for name, write := range map[string]writing{"commits": alone, "commits beside others": besideOthers} {
+			b.Run(fmt.Sprint(name, "/nodes=", count), func(b *testing.B) {
+				b.ReportMetric(benchCommits(b, count, write)/bare, "of-bare")
+			})
+		}
 	}
-	for _, count := range []int{0, 1, 2} { // 0 is one node with a file
+	for _, count := range []int{0, 1, 2, 3} { // 0 is one node with a file
 		b.Run(fmt.Sprint("claims/nodes=", count), func(b *testing.B) {
 			rate := benchClaims(b, newTeam(b, count), 16, b.N)
 			if count == 1 {
@@ -62,8 +65,24 @@ func BenchmarkNodes(b *testing.B) {
 	b.Run("news", benchNews)
 }
 
+// writing writes a small row for one of the callers.
+type writing func(ctx context.Context, s *store.Store, caller int, row string) error
+
+func alone(ctx context.Context, s *store.Store, _ int, row string) error {
+	return s.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, 'x')`, row)
+		return err
+	})
+}
+
+func besideOthers(ctx context.Context, s *store.Store, caller int, row string) error {
+	return s.WriteBeside(ctx, fmt.Sprint(caller), func(tx *store.Tx) error {
+		return tx.Send(`INSERT INTO cursors(entity_id, stream, seq) VALUES (?, 'x', 1)`, row)
+	})
+}
+
 // benchCommits has 16 callers write a small row each, again and again, and gives commits/s.
-func benchCommits(b *testing.B, nodes int) float64 {
+func benchCommits(b *testing.B, nodes int, write writing) float64 {
 	url := storetest.Database(b, storetest.Server(b), b.Name())
 	var stores []*store.Store
 	for range nodes {
@@ -77,10 +96,7 @@ func benchCommits(b *testing.B, nodes int) float64 {
 	for caller := range 16 {
 		all.Go(func() {
 			for n := range turns {
-				if err := stores[caller%nodes].Write(b.Context(), func(tx *store.Tx) error {
-					_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, 'x')`, fmt.Sprint(b.N, " ", n))
-					return err
-				}); err != nil {
+				if err := write(b.Context(), stores[caller%nodes], caller, fmt.Sprint(b.N, " ", n)); err != nil {
 					b.Error(err)
 				}
 			}
@@ -114,7 +130,9 @@ func benchClaims(b *testing.B, m *team, agents, items int) float64 {
 	rate := float64(items) / b.Elapsed().Seconds()
 	b.ReportMetric(rate, "items/s")
 	if m.database != "" {
-		require.Equal(b, items+first*len(clients), m.one(`SELECT count(*) FROM work_items WHERE state = 'done'`))
+		all := items + first*len(clients)
+		require.Equal(b, all, m.one(`SELECT count(*) FROM work_items WHERE state = 'done'`))
+		require.Equal(b, all, m.one(`SELECT count(*) FROM work_leases`), "none was claimed twice")
 	}
 	return rate
 }
