@@ -115,10 +115,9 @@ type lastly struct {
 	args  []any
 }
 
-// Last is Send of a change at the end of the transaction, if that runs beside others: it comes in
-// the exchange that commits, when no other of them commits, so that what it reads is the newest
-// and nobody waits while its client is far from the database. What follows in the transaction
-// does not see it.
+// Last is Send of a change at the end of the transaction, if that runs beside others: it goes with
+// the commit, in one exchange, during which no other of them commits. So what it reads is the
+// newest, and the others wait for no round trip. What follows in the transaction does not see it.
 func (t *Tx) Last(query string, args ...any) error {
 	if t.usable() != nil || !t.beside {
 		return t.Send(query, args...)

@@ -56,7 +56,7 @@ func besides(t *testing.T, s *store.Store) {
 		if runs++; tx.Last(nextHead, "x") != nil {
 			return errWanted
 		}
-		insert(tx, "lost", "") //nolint:errcheck // whoever forgets an error does not get half a write
+		insert(tx, "lost", "") //nolint:errcheck // a forgotten error does not commit half a write
 		return nil
 	}))
 	require.LessOrEqual(t, runs, 2)
