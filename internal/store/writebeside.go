@@ -22,7 +22,9 @@ var errAlone = errors.New("store: this transaction has to run alone")
 // commits. All others change only in a transaction that runs alone, so what a transaction beside
 // others reads of them holds until it commits.
 var shared = map[string]bool{
-	"work_items": true, "work_leases": true, // the item's holder, or who claims it
+	// The item's holder, or the agent that claims it. A trigger of an item that ends marks the
+	// episode of a role that it was for, which no other transaction beside it reads.
+	"work_items": true, "work_leases": true,
 	"slots":       true,                                  // added last, and counted then
 	"idempotency": true,                                  // the agent's
 	"cursors":     true, "streams": true, "events": true, // last
