@@ -23,7 +23,7 @@ const (
 	// agents that are gone leave classes behind.
 	selectClasses = `SELECT l.n, l.needs, l.excluded FROM json_each(?1) p
 		CROSS JOIN work_lanes l ON l.pool = p.value AND l.assigned_to IN ('', ?2) WHERE ?3 IN ('', l.role)
-		AND (NOT ?4 OR EXISTS (SELECT 1 FROM work_items i WHERE i.lane = l.n AND i.state = 'ready'))`
+		AND (NOT ?4 OR (SELECT 1 FROM work_items i WHERE i.lane = l.n AND i.state = 'ready' LIMIT 1) = 1)`
 	newestClass = `SELECT coalesce(max(n), 0) FROM work_lanes`
 	selectClass = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
 
@@ -39,11 +39,11 @@ const (
 	// and passes by what other claims have locked.
 	firstReady = ofClasses + bestOfThem
 	takeFirst  = ofClasses + store.SkipLocked + bestOfThem
-	ofClasses  = `SELECT w.n FROM json_each(?1) l
-		CROSS JOIN work_items w ON w.n = (SELECT i.n FROM work_items i WHERE i.lane = l.value AND i.state = 'ready'
-			ORDER BY i.priority DESC, i.place LIMIT 1`
-	bestOfThem = `)
-		ORDER BY w.priority DESC, w.place LIMIT 1`
+	ofClasses  = `WITH first(n) AS MATERIALIZED (SELECT (SELECT i.n FROM work_items i
+		WHERE i.lane = l.value AND i.state = 'ready' ORDER BY i.priority DESC, i.place LIMIT 1`
+	bestOfThem = `) FROM json_each(?1) l)
+		SELECT n FROM first WHERE n > 0 ORDER BY (SELECT w.priority FROM work_items w WHERE w.n = first.n) DESC,
+			(SELECT w.place FROM work_items w WHERE w.n = first.n) LIMIT 1`
 	// readyItem is the item ?2 and readyOfTask the first of the task ?3, if ready in one of
 	// the classes ?1; the item must be of the task unless that is ''. takeItem and takeOfTask lock it.
 	readyItem = `SELECT w.n FROM work_items w WHERE w.id = ?2 AND ?3 IN ('', w.task_id) AND w.state = 'ready'
@@ -55,7 +55,7 @@ const (
 	claimItem  = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
 		attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
-		WHERE work_items.n = ?1 AND work_items.state = 'ready' RETURNING ` + claimedColumns
+		WHERE work_items.n = ?1 RETURNING ` + claimedColumns
 	// spent are the items in one of the states ?3 and with ids from ?2 on that ?1 and those below
 	// submitted: an index has all that is asked of them.
 	spent = ` FROM down CROSS JOIN json_each(?3) s CROSS JOIN work_items i ON i.submitter = down.id

@@ -106,7 +106,18 @@ func TestNodesMigrateOnce(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{URL: empty})
 	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // only a test
-	require.Equal(t, []string{"audit_leaf", "functions", "listings", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
+	require.Equal(t, []string{"audit_leaf", "functions", "listings", "plans", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
+}
+
+// A plan that is made while a table is small goes by an index, for it stays when the table grows.
+func TestNodesPlanForWhatGrows(t *testing.T) {
+	s := openServer(t, t.Name())
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error { // the server sees that it is small
+		_, err := tx.Exec(`ANALYZE counters`)
+		return err
+	}))
+	plan := lines(t, s, `EXPLAIN SELECT value FROM counters WHERE name = 'epoch'`)
+	require.Contains(t, strings.Join(plan, "\n"), "Index Scan using counters_pkey")
 }
 
 // Two nodes count one row up: what a transaction has read holds until it commits.

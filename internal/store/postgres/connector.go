@@ -98,6 +98,13 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	// Also of readers, who wait without limit: a pooler refuses settings of a session, and is found
 	// out before anything is set in one that is not the node's own.
 	c.set("lock_timeout", strconv.FormatInt(kind.Wait.Milliseconds(), 10))
+	// A plan stays as long as its connection. One that was made while a table was small must not
+	// read the whole of it when it has grown: each statement has an index to go by, as in SQLite.
+	// Compiling what such a plan is said to cost would take longer than the statement.
+	// Behind a pooler each statement is planned anew.
+	if !c.pooled {
+		set["enable_seqscan"], set["jit"] = "off", "off"
+	}
 	if kind.Relaxed {
 		c.set("synchronous_commit", "off")
 	}

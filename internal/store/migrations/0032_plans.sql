@@ -1,0 +1,1 @@
+-- PostgreSQL reads its lists and documents with less work. The tables stay as they are.
