@@ -91,3 +91,13 @@ func TestPartsMakeTheScoreThatOrders(t *testing.T) {
 		require.True(t, seen[why], "no score tells of %q", why)
 	}
 }
+
+// Only the documents that a step put behind others say why they stand there.
+func TestWhatIsOvertakenSaysWhy(t *testing.T) {
+	a, b, c, d := said("a", "heron"), said("b", "heron"), said("c", "heron"), said("d", "heron")
+	overtaken([]*Doc{a, b, c, d}, []*Doc{b, c, a, d}, "why")
+	require.Equal(t, "why", a.Score().Behind)
+	for _, other := range []*Doc{b, c, d} {
+		require.Empty(t, other.Score().Behind, other.ID)
+	}
+}
