@@ -68,15 +68,27 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 	if err := tx.Send(dropSlots, store.List(ids), tx.Micros()); err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}
+	if !tx.Beside() { // else Ensure looks at the end
+		if err := a.freeSlots(tx, agents, ids); err != nil {
+			return err
+		}
+	}
+	if err := tx.Last(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
+		(s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
+		return fmt.Errorf("take slot: %w", err)
+	}
+	tx.Ensure(withinSlots, limits(agents))
+	return nil
+}
+
+// freeSlots refuses agents that have no slot free.
+func (a *Authorizer) freeSlots(tx *store.Tx, agents []entity, ids []schemas.EntityID) error {
 	used, err := usedSlots(tx, ids)
 	if err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}
 	for i, e := range agents {
 		if used[i] >= e.Caps.MaxParallelOps {
-			if err := tx.Alone(); err != nil {
-				return err
-			}
 			if err := a.freeEnded(tx, e); err != nil {
 				return fmt.Errorf("take slot: %w", err)
 			}
@@ -88,11 +100,6 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 			return allBusy(e)
 		}
 	}
-	if err := tx.Last(insertSlots, store.List(ids), s.id, tx.Micros()+(s.during+slotSlack).Microseconds(),
-		(s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
-		return fmt.Errorf("take slot: %w", err)
-	}
-	tx.Ensure(withinSlots, limits(agents))
 	return nil
 }
 

@@ -82,17 +82,12 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	if !errors.Is(err, store.ErrNoRows) {
 		return c, false, fmt.Errorf("read lease: %w", err)
 	}
-	n, err := want.ready(g)
-	if err == nil && n == 0 { // or others have locked what there is
-		err = g.Tx().Alone()
+	r, c, brief, err = want.take(g, lease)
+	if errors.Is(err, store.ErrNoRows) { // or others have locked what there is
+		return c, false, g.Tx().Alone()
 	}
-	if err != nil || n == 0 {
-		return c, false, err
-	}
-	leased, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim, schemas.ByHolder)
-	r, c, brief, err = scanClaimed(g.Tx().QueryRow(claimItem, n, leased, g.Actor(), lease.Microseconds(), now))
 	if err != nil {
-		return c, false, fmt.Errorf("claim: %w", err)
+		return c, false, err
 	}
 	if err := g.Hold(r.id, lease); err != nil {
 		return c, false, err
@@ -106,46 +101,50 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	return c.fill(g, r, brief)
 }
 
-// ready finds the first item wanted that the actor may take now, 0 if there is none.
-func (w Wanted) ready(g access.Grant) (n int64, err error) {
+// take leases the first item wanted that the actor may have now; ErrNoRows if there is none.
+func (w Wanted) take(g access.Grant, lease time.Duration) (r row, c Claimed, brief string, err error) {
 	tries := []Wanted{w}
 	if w.Near != "" {
 		tries = []Wanted{{Role: w.Role, Group: w.Near, Apart: w.Apart}, w}
 	}
+	leased, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim, schemas.ByHolder)
 	for _, try := range tries {
 		classes, err := classesOf(g, try, true)
 		if err != nil {
-			return 0, err
+			return r, c, "", err
 		}
 		if classes == "[]" {
 			continue
 		}
-		if n, err = try.first(g.Tx(), classes); err != nil || n != 0 {
-			return n, err
+		r, c, brief, err = scanClaimed(g.Tx().QueryRow(try.query(claims), classes, try.Work, try.Task, leased,
+			g.Actor(), lease.Microseconds(), g.Tx().Micros()))
+		if err == nil {
+			return r, c, brief, nil
+		}
+		if !errors.Is(err, store.ErrNoRows) {
+			return r, c, "", fmt.Errorf("claim: %w", err)
 		}
 	}
-	return 0, nil
+	return r, c, "", store.ErrNoRows
 }
 
-// first finds the first ready item wanted of the classes, 0 if there is none. Where tx can
-// write it is locked.
-func (w Wanted) first(tx *store.Tx, classes string) (n int64, err error) {
-	item, ofTask, any := readyItem, readyOfTask, firstReady
-	if tx.Writable() {
-		item, ofTask, any = takeItem, takeOfTask, takeFirst
-	}
+// queries do the same with one item, with the first one of a task, and with the first one of all.
+type queries struct{ item, ofTask, first string }
+
+var (
+	finds  = queries{readyItem, readyOfTask, firstReady}
+	claims = queries{claimItem, claimOfTask, claimFirst}
+)
+
+// query is the one for what is wanted.
+func (w Wanted) query(of queries) string {
 	switch {
 	case w.Work != "":
-		err = tx.QueryRow(item, classes, w.Work, w.Task).Scan(&n)
+		return of.item
 	case w.Task != "":
-		err = tx.QueryRow(ofTask, classes, "", w.Task).Scan(&n)
-	default:
-		err = tx.QueryRow(any, classes).Scan(&n)
+		return of.ofTask
 	}
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return 0, fmt.Errorf("find work: %w", err)
-	}
-	return n, nil
+	return of.first
 }
 
 // accepts refuses an item that the actor holds already and that is not what it wants.
@@ -263,6 +262,13 @@ func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
 }
 
 func (w *Watch) ready(tx *store.Tx) (bool, error) {
-	n, err := w.want.first(tx, w.classes)
-	return n != 0, err
+	var n int64
+	err := tx.QueryRow(w.want.query(finds), w.classes, w.want.Work, w.want.Task).Scan(&n)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("find work: %w", err)
+	}
+	return true, nil
 }

@@ -118,7 +118,8 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 // No claim and no look of a waiting agent reads more items than it returns.
 func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
-	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLeases,
+	for _, q := range []string{firstReady, readyItem, readyOfTask, claimFirst, claimItem,
+		claimOfTask, selectHeld, selectDue, extendLeases,
 		selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listState, countState, listGroup,
 		listGroupState, countSpent, sumLeases} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {

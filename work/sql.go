@@ -35,27 +35,29 @@ const (
 	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
 
 	// firstReady is the first ready item of the classes ?1 by priority and place: the
-	// first of each class comes from its index, and the best of those is it. takeFirst locks it,
-	// and passes by what other claims have locked.
+	// first of each class comes from its index, and the best of those is it.
 	firstReady = ofClasses + bestOfThem
-	takeFirst  = ofClasses + store.SkipLocked + bestOfThem
 	ofClasses  = `WITH first(n) AS MATERIALIZED (SELECT (SELECT i.n FROM work_items i
 		WHERE i.lane = l.value AND i.state = 'ready' ORDER BY i.priority DESC, i.place LIMIT 1`
 	bestOfThem = `) FROM json_each(?1) l)
-		SELECT n FROM first WHERE n > 0 ORDER BY (SELECT w.priority FROM work_items w WHERE w.n = first.n) DESC,
+		SELECT n FROM first WHERE n > 0 AND ?2 = '' AND ?3 = ''
+		ORDER BY (SELECT w.priority FROM work_items w WHERE w.n = first.n) DESC,
 			(SELECT w.place FROM work_items w WHERE w.n = first.n) LIMIT 1`
 	// readyItem is the item ?2 and readyOfTask the first of the task ?3, if ready in one of
-	// the classes ?1; the item must be of the task unless that is ''. takeItem and takeOfTask lock it.
+	// the classes ?1; the item must be of the task unless that is ''.
 	readyItem = `SELECT w.n FROM work_items w WHERE w.id = ?2 AND ?3 IN ('', w.task_id) AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1))`
-	takeItem    = readyItem + store.SkipLocked
 	readyOfTask = `SELECT w.n FROM work_items w WHERE w.task_id = ?3 AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1)) AND ?2 = '' ORDER BY w.priority DESC, w.place LIMIT 1`
-	takeOfTask = readyOfTask + store.SkipLocked
-	claimItem  = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
-		attempt = work_items.attempt + 1, lease = ?4,
-			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
-		WHERE work_items.n = ?1 RETURNING ` + claimedColumns
+	// claimFirst, claimItem and claimOfTask lease what those find, and pass by what other claims
+	// have locked.
+	claimFirst  = claim + ofClasses + store.SkipLocked + bestOfThem + claimed
+	claimItem   = claim + readyItem + store.SkipLocked + claimed
+	claimOfTask = claim + readyOfTask + store.SkipLocked + claimed
+	claim       = `UPDATE work_items SET state = ?4, holder = ?5, fence = work_items.fence + 1,
+		attempt = work_items.attempt + 1, lease = ?6, claimed_at = ?7, lease_until = ?7 + ?6, updated_at = ?7
+		WHERE work_items.n = (`
+	claimed = `) RETURNING ` + claimedColumns
 	// spent are the items in one of the states ?3 and with ids from ?2 on that ?1 and those below
 	// submitted: an index has all that is asked of them.
 	spent = ` FROM down CROSS JOIN json_each(?3) s CROSS JOIN work_items i ON i.submitter = down.id

@@ -49,8 +49,8 @@ const lastKey = "7165071307693648226"
 var serverDialect = dialect{
 	begin:  []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
 	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-	beside: []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock_shared(" + writeKey + ")"},
-	turn:   "SELECT pg_advisory_xact_lock(hashtextextended(?, 1))",
+	beside: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
+	turn:   "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
 	last:   "SELECT pg_advisory_xact_lock(" + lastKey + ")",
 	// All that is in progress counts: what commits last need not have begun last.
 	data:   "SELECT hashtextextended(pg_current_snapshot()::text, 0)",

@@ -131,13 +131,16 @@ func (t *Tx) Last(query string, args ...any) error {
 	return nil
 }
 
-// Ensure has the transaction made again alone if the query, sent like Last, divides by zero;
-// one that runs alone has looked already.
+// Ensure has the transaction made again alone if the query, sent like Last, divides by zero.
+// One that runs alone looks before it writes.
 func (t *Tx) Ensure(query string, args ...any) {
 	if t.usable() == nil && t.beside {
 		t.last = append(t.last, lastly{query, args})
 	}
 }
+
+// Beside reports whether other transactions run beside it.
+func (t *Tx) Beside() bool { return t.usable() == nil && t.beside }
 
 // Alone returns nil in a transaction beside which no other one runs, and ends others.
 func (t *Tx) Alone() error {

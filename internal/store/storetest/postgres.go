@@ -248,31 +248,3 @@ func Refused(t testing.TB, address, statement string) string {
 	require.Error(t, err, statement)
 	return err.Error()
 }
-
-// Repeat has so many connections run a statement so many times in all, each in a transaction of
-// its own, and gives how long that took: what is left of a server when nothing stands before it.
-func Repeat(t testing.TB, address string, connections, times int, statement func(n int) string) time.Duration {
-	t.Helper()
-	ctx := context.Background()
-	turns := make(chan int)
-	var all sync.WaitGroup
-	for range connections {
-		pg, err := pgconn.Connect(ctx, address)
-		require.NoError(t, err)
-		all.Go(func() {
-			defer pg.Close(ctx) //nolint:errcheck // only a test
-			for n := range turns {
-				if _, err := pg.Exec(ctx, statement(n)).ReadAll(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	begun := time.Now()
-	for n := range times {
-		turns <- n
-	}
-	close(turns)
-	all.Wait()
-	return time.Since(begun)
-}
