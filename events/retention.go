@@ -14,33 +14,30 @@ import (
 // It is for the node and checks no rights: the operator decides how long.
 type Retention struct {
 	Events time.Duration // events that all readers acknowledged; 0 = for ever
-	Unread time.Duration // those that a reader did not; 0 = until all did
+	Unread time.Duration // those that a reader did not, at least as long; 0 = until all did
 }
 
 const (
-	maxRemoved  = 5000 // events that one transaction removes
-	maxEmptied  = 50   // streams that it removes them from
-	notAnyEvent = -1   // older than this is no event
+	maxRemoved = 5000 // events that one transaction removes
+	maxEmptied = 50   // streams that it removes them from
+	never      = -1   // µs: no event is older
 )
 
 // bounds are the times before which events are old: what was acknowledged, and what was not.
-func (r Retention) bounds(tx *store.Tx) (read, unread int64) {
-	read, unread = notAnyEvent, notAnyEvent
+func (r Retention) bounds(now time.Time) (read, unread int64) {
+	read, unread = never, never
 	if r.Events > 0 {
-		read = tx.Micros() - r.Events.Microseconds()
+		read = now.Add(-r.Events).UnixMicro()
 	}
 	if r.Events > 0 && r.Unread > 0 {
-		unread = min(read, tx.Micros()-r.Unread.Microseconds())
+		unread = now.Add(-r.Unread).UnixMicro()
 	}
 	return read, unread
 }
 
 // Old lists streams from which Remove would remove events, as many as it takes at a time.
-func (r Retention) Old(tx *store.Tx) ([]Stream, error) {
-	if r.Events <= 0 {
-		return nil, nil
-	}
-	read, unread := r.bounds(tx)
+func (r Retention) Old(tx *store.Tx, now time.Time) ([]Stream, error) {
+	read, unread := r.bounds(now)
 	rows, err := tx.Query(selectOld, read, unread, maxEmptied)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s Stream, err error) { return s, r.Scan(&s) })
 	if err != nil {
@@ -59,7 +56,7 @@ type reached struct {
 
 // Remove removes the old events of streams and says how many; at most some thousands, so that
 // other writes wait for a short time.
-func (r Retention) Remove(tx *store.Tx, streams []Stream) (removed int, err error) {
+func (r Retention) Remove(tx *store.Tx, now time.Time, streams []Stream) (removed int, err error) {
 	rows, err := tx.Query(selectReached, store.List(streams))
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s reached, err error) {
 		return s, r.Scan(&s.stream, &s.removed, &s.readers, &s.node)
@@ -68,7 +65,7 @@ func (r Retention) Remove(tx *store.Tx, streams []Stream) (removed int, err erro
 		return 0, fmt.Errorf("remove old events: %w", err)
 	}
 	for _, s := range list {
-		upTo, err := r.upTo(tx, s, maxRemoved-removed)
+		upTo, err := r.upTo(tx, now, s, maxRemoved-removed)
 		if err != nil {
 			return removed, fmt.Errorf("remove old events: %w", err)
 		}
@@ -89,8 +86,8 @@ func (r Retention) Remove(tx *store.Tx, streams []Stream) (removed int, err erro
 // upTo is the last of the events from the beginning of a stream, at most limit, that are old and
 // that nobody has still to read. A younger event before an old one, of a clock that was set back,
 // keeps both.
-func (r Retention) upTo(tx *store.Tx, s reached, limit int) (int64, error) {
-	read, unread := r.bounds(tx)
+func (r Retention) upTo(tx *store.Tx, now time.Time, s reached, limit int) (int64, error) {
+	read, unread := r.bounds(now)
 	rows, err := tx.Query(selectAges, s.stream, s.removed, s.node, limit)
 	if err != nil {
 		return 0, err
