@@ -42,12 +42,11 @@ type Settings struct {
 	CheckRoots []string `json:"check_roots" default:"none"`
 	Checks     checks   `json:"checks"` // what those may do
 	// folders that get copies of the audit record's checkpoints
-	CheckpointDirs []string `json:"checkpoint_dirs" default:"none"`
-	// how old events get before they are removed; what readers see then is in docs/operations.md
-	Retention retentionSettings `json:"retention"`
-	Tasks     taskSettings      `json:"tasks"` // of the pipeline
-	Trust     trustSettings     `json:"trust"` // in agents
-	Seats     Seats             `json:"seats"` // of tasks that cordelia run and cordelia worker work on
+	CheckpointDirs []string          `json:"checkpoint_dirs" default:"none"`
+	Retention      retentionSettings `json:"retention"` // how old events get before they are removed
+	Tasks          taskSettings      `json:"tasks"`     // of the pipeline
+	Trust          trustSettings     `json:"trust"`     // in agents
+	Seats          Seats             `json:"seats"`     // of tasks that cordelia run and cordelia worker work on
 	// NATS JetStream that cordelia serve hands events of groups to
 	NATS *outward `json:"nats" default:"none goes out"`
 }

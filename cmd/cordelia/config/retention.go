@@ -10,8 +10,10 @@ import (
 
 // retentionSettings say how old events get.
 type retentionSettings struct {
-	EventsDays int `json:"events_days" default:"0, for ever"`              // those that all their readers acknowledged
-	UnreadDays int `json:"unread_days" default:"0, until all readers did"` // those that a reader did not
+	// days after which events are removed that all their readers acknowledged
+	EventsDays int `json:"events_days" default:"0, never"`
+	// days after which those are that a reader did not, of which it is told
+	UnreadDays int `json:"unread_days" default:"0, never"`
 }
 
 // maxDays is a hundred years.
