@@ -10,8 +10,8 @@ import (
 )
 
 // Past caches what a scan found in a reader's streams so far. Committed events never change, and
-// those that are removed are a stream's first, so the next scan reads only those that came since. It holds a few numbers per stream and is safe
-// for concurrent use; the zero value is an empty cache.
+// those that are removed are a stream's first, so the next scan reads only those that came since. It
+// holds a few numbers per stream and is safe for concurrent use; the zero value is an empty cache.
 type Past struct {
 	mu      sync.Mutex
 	streams map[way]past
