@@ -4,10 +4,12 @@
 // Invariants:
 //   - INV-OUTBOX: an event or audit entry is written in the transaction of the
 //     change it reports; neither exists without the other.
-//   - INV-STREAM: within a stream, seq is 1, 2, 3 … in commit order, without gaps.
+//   - INV-STREAM: within a stream, seq is 1, 2, 3 … in commit order, without gaps; what was removed
+//     is its beginning, and the stream says how far.
 //   - INV-DELIVERY: whether a reader may read a stream is asked when its events
 //     are delivered, not only when they were written or subscribed to; what may be
-//     read is delivered at least once, until the reader acknowledges it.
+//     read is delivered at least once, until the reader acknowledges it. If the operator bounds how
+//     long unread events are kept, a reader is told of those that are gone.
 //   - INV-AUDIT: audit entry n holds a hash over its own fields and the hash of
 //     entry n−1; if it cannot be written the change fails.
 //   - INV-CHECKPOINT: the tree of a checkpoint is grown from the one before it in

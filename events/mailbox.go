@@ -40,12 +40,16 @@ type Batch struct {
 	Cursor  string
 	Unread  int // wanted and unacknowledged: Events, those after them, and Skipped
 	Skipped int // unread that are too old to be shown
+	// Removed are the events that are gone before the reader acknowledged them, at most: its own and
+	// those that it does not want count, for nobody can tell any more.
+	Removed int
 }
 
 // place is a stream with how far the reader got in it.
 type place struct {
 	stream       Stream
 	head, cursor int64
+	removed      int64 // events up to this one are gone
 	policy       policy
 	own          schemas.EntityID // the entity whose events are left out, "" for none
 	types        *string          // wanted types as a JSON list, nil for all
@@ -84,7 +88,7 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	b := Batch{Events: []schemas.Event{}, Unread: unread, Skipped: unread - len(shown)}
+	b := Batch{Events: []schemas.Event{}, Unread: unread, Skipped: unread - len(shown), Removed: removedUnread(places)}
 	for _, l := range shown[:min(max(limit, 1), MaxPage, len(shown))] {
 		if size -= l.size; size < 0 && len(b.Events) > 0 {
 			break
@@ -96,6 +100,14 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 		b.Cursor = encodeCursor(m.Reader, list)
 	}
 	return b, nil
+}
+
+// removedUnread counts the events that are gone and were not acknowledged.
+func removedUnread(places []place) (n int) {
+	for _, p := range places {
+		n += int(max(p.removed-p.cursor, 0))
+	}
+	return n
 }
 
 // acknowledged says how far each stream is acknowledged with page: up to the first event still to
@@ -279,7 +291,7 @@ func (m Mailbox) placesIn(tx *store.Tx, streams []Stream) ([]place, error) {
 	rows, err := tx.Query(selectPlaces, string(list), m.Reader)
 	places, err := store.Collect(rows, err, func(r *sql.Rows) (p place, err error) {
 		var culture, wanted string
-		if err := r.Scan(&p.stream, &p.head, &p.cursor, &culture, &wanted); err != nil {
+		if err := r.Scan(&p.stream, &p.head, &p.removed, &p.cursor, &culture, &wanted); err != nil {
 			return p, err
 		}
 		want, err := parseSubscriptions(wanted)

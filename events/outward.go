@@ -30,7 +30,9 @@ type Outward struct {
 type Outgoing struct {
 	Group  schemas.GroupID
 	Events []schemas.Event
-	seqs   []int64
+	// Removed are the events before these that were removed before they were handed over.
+	Removed int64
+	seqs    []int64
 }
 
 // streams lists the groups' streams.
@@ -55,14 +57,15 @@ func (o Outward) Begin(tx *store.Tx) error {
 // group with emission control on is passed over until it is off.
 func (o Outward) Next(tx *store.Tx, limit int) (out Outgoing, err error) {
 	var stream Stream
-	var after int64
-	switch err := tx.QueryRow(selectOutward, outward, o.streams()).Scan(&stream, &after); {
+	var after, removed int64
+	switch err := tx.QueryRow(selectOutward, outward, o.streams()).Scan(&stream, &after, &removed); {
 	case errors.Is(err, store.ErrNoRows):
 		return out, nil
 	case err != nil:
 		return out, fmt.Errorf("events outward: %w", err)
 	}
 	out.Group, _ = stream.Group()
+	out.Removed = max(removed-after, 0)
 	rows, err := tx.Query(selectFrom, stream, after, limit)
 	_, err = store.Collect(rows, err, func(r *sql.Rows) (none struct{}, err error) {
 		l, err := place{stream: stream}.letter(r)

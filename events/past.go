@@ -9,9 +9,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Past caches what a scan found in a reader's streams so far. Committed events never change, so
-// the next scan reads only those that came since. It holds a few numbers per stream and is safe
-// for concurrent use; the zero value is an empty cache.
+// Past caches what a scan found in a reader's streams so far. Committed events never change, and
+// those that are removed are a stream's first, so the next scan reads only those that came since. It
+// holds a few numbers per stream and is safe for concurrent use; the zero value is an empty cache.
 type Past struct {
 	mu      sync.Mutex
 	streams map[way]past
@@ -56,15 +56,16 @@ func (k *Past) keepQueue(q queue) {
 
 // past is what is unread of a stream up to head, for one way of reading it.
 type past struct {
-	cursor, head   int64
+	cursor, head   int64 // cursor: where the unread begins
 	own, types     string
 	unread, oldest int64 // how many, and the seq of the first
 }
 
-// of gives what is known of p, which is at least that nothing is unread up to
-// its cursor.
+// of gives what is known of p, which is at least that nothing is unread up to its cursor or
+// up to what was removed.
 func (k *Past) of(p place) past {
-	none := past{cursor: p.cursor, head: p.cursor, own: string(p.own)}
+	from := max(p.cursor, p.removed)
+	none := past{cursor: from, head: from, own: string(p.own)}
 	if p.types != nil {
 		none.types = *p.types
 	}

@@ -56,7 +56,7 @@ func (m *model) unread(reader schemas.EntityID, own bool) (unread []modelEvent) 
 // Whatever is appended, read, acknowledged, joined and left, through two stores:
 // every reader is shown exactly what it has not acknowledged of the streams it is
 // in, in the order of the log, and an acknowledgement covers no event that was
-// neither shown nor reported as skipped.
+// neither shown nor reported as skipped, while old events are removed.
 func TestMailboxProperty(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { mailboxProperty(t, rand.New(rand.NewPCG(seed, 1))) })
@@ -76,6 +76,7 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 	for i := range 3 {
 		g := GroupStream(schemas.GroupID(fmt.Sprint("g", i)))
 		groups = append(groups, g)
+		f.group(schemas.GroupID(fmt.Sprint("g", i)), "{}")
 		m.members[g] = map[schemas.EntityID]bool{}
 	}
 	type shown struct {
@@ -87,6 +88,7 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 	covered := map[schemas.EntityID]map[string]bool{"ann": {}, "bob": {}, "cat": {}} // shown or reported as skipped
 	pick := func() *store.Store { return stores[rnd.IntN(len(stores))] }
 
+	removed := 0
 	for range 500 {
 		f.clock.move(time.Duration(rnd.IntN(2)) * time.Second)
 		f.store = pick()
@@ -105,6 +107,9 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 				return errLost
 			}), errLost)
 		}
+		if rnd.IntN(8) == 0 {
+			removed += f.retain(Retention{Events: 10 * time.Second})
+		}
 		switch op := rnd.IntN(10); {
 		case op < 4: // append
 			s := group
@@ -121,10 +126,12 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 			f.written(s, source, batch...)
 		case op == 4 && !member:
 			id, _ := group.Group()
-			f.join(reader, id)
+			f.enter(id, reader)
 			m.members[group][reader] = true
 			m.places[reader][group] = m.heads[group]
 		case op == 4 && rnd.IntN(4) == 0: // leave
+			id, _ := group.Group()
+			f.exec(`DELETE FROM members WHERE group_id = ? AND entity_id = ?`, id, reader)
 			m.members[group][reader] = false
 		case op < 8: // poll
 			want := m.unread(reader, false)
@@ -189,4 +196,5 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 		}
 	}
 	require.Greater(t, len(m.log), 300)
+	require.Greater(t, removed, 100)
 }

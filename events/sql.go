@@ -10,9 +10,10 @@ const (
 	// selectHeads gives how far each of a JSON list of streams goes.
 	selectHeads = `SELECT j.value, coalesce(s.head, 0) FROM json_each(?) j LEFT JOIN streams s ON s.name = j.value`
 	// selectPlaces gives, for each of a reader's streams (a JSON list), how far
-	// it goes, how far the reader got, the culture of its group, and the reader's
-	// subscriptions.
-	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}'), (` +
+	// it goes, how far it was removed, how far the reader got, the culture of its group,
+	// and the reader's subscriptions.
+	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(s.removed, 0), coalesce(c.seq, 0),
+		coalesce(g.culture, '{}'), (` +
 		selectSubscriptions + `)
 		FROM json_each(?1) j
 		LEFT JOIN streams s ON s.name = j.value
@@ -33,11 +34,11 @@ const (
 		SELECT ?1, s.name, CASE WHEN s.head < ?3 THEN s.head ELSE ?3 END FROM streams s WHERE s.name = ?2
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
 	// passOwn moves the cursor of ?1 in stream ?2 to the head, when that is a multiple of ?3, if
-	// it is at most as many events behind and all of those are its own.
+	// it is at most as many events behind, none of those was removed, and all are its own.
 	passOwn = `UPDATE cursors SET seq = (SELECT head FROM streams WHERE name = ?2)
 		WHERE entity_id = ?1 AND stream = ?2
 		AND EXISTS (SELECT 1 FROM streams s WHERE s.name = ?2 AND s.head % ?3 = 0
-			AND cursors.seq < s.head AND cursors.seq >= s.head - ?3)
+			AND cursors.seq < s.head AND cursors.seq >= s.head - ?3 AND cursors.seq >= s.removed)
 		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream = ?2 AND e.seq > cursors.seq AND e.source <> ?1)`
 	cursorToHead = `INSERT INTO cursors(entity_id, stream, seq)
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
@@ -47,15 +48,44 @@ const (
 	beginOutward = `INSERT INTO cursors(entity_id, stream, seq)
 		SELECT ?1, j.value, coalesce((SELECT head FROM streams WHERE name = j.value), 0) FROM json_each(?2) j WHERE true
 		ON CONFLICT(entity_id, stream) DO NOTHING`
-	// selectOutward gives the first of a JSON list of groups' streams that goes further than
-	// reader ?1 got, and how far that is.
-	selectOutward = `SELECT c.stream, c.seq FROM json_each(?2) j
+	// selectOutward gives the first of a JSON list of groups' streams that has events beyond
+	// where reader ?1 got, how far that is, and how far the stream was removed.
+	selectOutward = `SELECT c.stream, c.seq, s.removed FROM json_each(?2) j
 		JOIN cursors c ON c.entity_id = ?1 AND c.stream = j.value
-		JOIN streams s ON s.name = c.stream AND s.head > c.seq
+		JOIN streams s ON s.name = c.stream AND s.head > c.seq AND s.head > s.removed
 		JOIN groups g ON g.id = substr(c.stream, 3) AND g.emcon = 0
 		ORDER BY c.stream LIMIT 1`
 	selectFrom = `SELECT seq, id, type, source, domain, payload, metadata, at FROM events
 		WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?`
+
+	// readers are those whose unread events are kept, each with how far it got in the stream s: the
+	// entity or the members of the group, unless deactivated or removed, and the hand-over outward.
+	readers = `SELECT coalesce(c.seq, 0) AS seq FROM entities n
+			LEFT JOIN cursors c ON c.entity_id = n.id AND c.stream = s.name
+			WHERE substr(s.name, 1, 2) = 'e/' AND n.id = substr(s.name, 3) AND n.status NOT IN ('deactivated', 'removed')
+		UNION ALL SELECT coalesce(c.seq, 0) FROM members m
+			JOIN entities n ON n.id = m.entity_id AND n.status NOT IN ('deactivated', 'removed')
+			LEFT JOIN cursors c ON c.entity_id = m.entity_id AND c.stream = s.name
+			WHERE substr(s.name, 1, 2) = 'g/' AND m.group_id = substr(s.name, 3)
+		UNION ALL SELECT c.seq FROM cursors c WHERE c.entity_id = 'outward' AND c.stream = s.name`
+	// selectOld lists streams, at most ?3, whose first event is older than ?1 and was acknowledged
+	// by all readers, or older than ?2. What the node has still to hand to a workspace is neither.
+	// It asks for a stream's first event by its key, one stream after the other.
+	selectOld = `SELECT s.name FROM streams s
+		WHERE (SELECT e.at FROM events e WHERE e.stream = s.name AND e.seq = s.removed + 1) < ?1
+		AND NOT EXISTS (SELECT 1 FROM role_streams w WHERE w.stream = s.name AND w.seq <= s.removed)
+		AND ((SELECT e.at FROM events e WHERE e.stream = s.name AND e.seq = s.removed + 1) < ?2
+			OR NOT EXISTS (SELECT 1 FROM (` + readers + `) AS r WHERE r.seq <= s.removed))
+		ORDER BY s.name LIMIT ?3`
+	// selectReached gives how far each of a JSON list of streams was removed, how far all its readers
+	// got, and how far the node itself did.
+	selectReached = `SELECT s.name, s.removed, coalesce((SELECT min(r.seq) FROM (` + readers + `) AS r), s.head),
+		coalesce((SELECT min(w.seq) FROM role_streams w WHERE w.stream = s.name), s.head)
+		FROM streams s WHERE s.name IN (SELECT value FROM json_each(?)) ORDER BY s.name`
+	selectAges   = `SELECT seq, at FROM events WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+	deleteEvents = `DELETE FROM events WHERE stream = ? AND seq > ? AND seq <= ?`
+	noteRemoved  = `UPDATE streams SET removed = ?2 WHERE name = ?1`
+
 	selectHolder = `SELECT value FROM node WHERE name = ?`
 	dropHolder   = `DELETE FROM node WHERE name = ?1 AND substr(value, 1, length(?2)) = ?2`
 	upsertHolder = `INSERT INTO node(name, value) VALUES (?, ?)

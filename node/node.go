@@ -10,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/agents"
+	"cordelia/events"
 	"cordelia/internal/keys"
 	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
@@ -45,6 +46,7 @@ type Node struct {
 	tasks          *controller.Controller
 	roles          *roles.Roles
 	newKeys        newKeys
+	retention      retention
 	hookCalls      bool // calls of executors that a client's hooks report are kept
 	stop           context.CancelFunc
 	routines       sync.WaitGroup
@@ -70,6 +72,7 @@ type Config struct {
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
 	NoHookCalls    bool                 // calls of executors that a client's hooks report are not kept
+	Retention      events.Retention     // how long events are kept
 	Prior          trust.Prior          // of agents registered by this process
 	Embedder       embedding.Embedder   // nil = search by words alone
 	Embeddings     embedding.Options
@@ -98,7 +101,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	}
 	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: c.Tools, key: key, periods: c.Periods, checks: c.Checks,
 		prior: c.Prior, mono: c.Monotonic, place: place,
-		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks, hookCalls: !c.NoHookCalls}
+		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks, hookCalls: !c.NoHookCalls,
+		retention: retention{of: c.Retention}}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
 	}

@@ -29,7 +29,7 @@ func (n *Node) workFindings() []finding { return []finding{n.dueChecks, n.dueWor
 // findings are all: each kind of thing that time makes due is listed here.
 func (n *Node) findings() []finding {
 	return append(n.workFindings(), n.dueLifetimes, n.dueReviews, n.dueInvitations, n.duePredictions, n.dueReport,
-		n.dueHooked)
+		n.dueHooked, n.dueEvents)
 }
 
 // runReaper looks for what is due until ctx ends. Every process of the node does; the edges

@@ -130,6 +130,10 @@ func (r *relay) groups(ctx context.Context, groups []schemas.GroupID) error {
 		if mine, err := r.noteSent(ctx, batch, 0); err != nil || !mine {
 			return err
 		}
+		if batch.Removed > 0 {
+			slog.Warn("events outward: some were removed before they were handed over (retention.unread_days)",
+				"group", batch.Group, "events", batch.Removed)
+		}
 		sent, failed := r.send(ctx, batch)
 		if _, err := r.noteSent(ctx, batch, sent); err != nil || ctx.Err() != nil {
 			return errors.Join(failed, err)

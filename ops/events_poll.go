@@ -57,18 +57,26 @@ type PolledEvent struct {
 // EventGap says what of the mailbox is no longer shown.
 type EventGap struct {
 	Skipped int `json:"skipped" jsonschema:"older events no longer shown"`
+	Removed int `json:"removed,omitempty" jsonschema:"at most so many were removed unread"`
+}
+
+// words says what is missing, nothing if all is there.
+func (g *EventGap) words() string {
+	if g == nil {
+		return ""
+	}
+	return words("; ", when(g.Skipped > 0, "%s", schemas.Count(g.Skipped, "older one is not shown",
+		"older ones are not shown")), when(g.Removed > 0, "up to %s by age, unread",
+		schemas.Count(g.Removed, "older one was removed", "older ones were removed")))
 }
 
 // Text gives the events, those that differ by an id alone in one line, and the cursor.
 func (o EventsPollOut) Text() string {
 	if len(o.Events) == 0 {
-		return words("; cursor: ", "no unread events", o.Cursor)
+		return words("; cursor: ", words("; ", "no unread events", o.Gap.words()), o.Cursor)
 	}
 	first := fmt.Sprintf("%d of %s", len(o.Events), schemas.Count(o.Unread, "unread event", "unread events"))
-	if o.Gap != nil {
-		first += "; " + schemas.Count(o.Gap.Skipped, "older one is not shown", "older ones are not shown")
-	}
-	list := []string{first}
+	list := []string{words("; ", first, o.Gap.words())}
 	for _, i := range o.Carried {
 		list = append(list, fmt.Sprintf("%s %s (%s)", short(i.ID), Line(i.Name), Line(i.Author)))
 	}
@@ -270,8 +278,8 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (EventsPollOut, error
 	if !in.Peek {
 		out.Cursor = b.Cursor
 	}
-	if b.Skipped > 0 {
-		out.Gap = &EventGap{Skipped: b.Skipped}
+	if b.Skipped > 0 || b.Removed > 0 {
+		out.Gap = &EventGap{Skipped: b.Skipped, Removed: b.Removed}
 	}
 	return out, nil
 }

@@ -106,7 +106,7 @@ func TestNodesMigrateOnce(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{URL: empty})
 	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // only a test
-	require.Equal(t, []string{"audit_leaf", "functions", "listings", "plans", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
+	require.Equal(t, []string{"audit_leaf", "functions", "listings", "plans", "retention", "role_due"}, lines(t, s, `SELECT name FROM schema_version`))
 }
 
 // A plan that is made while a table is small goes by an index, for it stays when the table grows.

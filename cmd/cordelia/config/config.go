@@ -42,10 +42,11 @@ type Settings struct {
 	CheckRoots []string `json:"check_roots" default:"none"`
 	Checks     checks   `json:"checks"` // what those may do
 	// folders that get copies of the audit record's checkpoints
-	CheckpointDirs []string      `json:"checkpoint_dirs" default:"none"`
-	Tasks          taskSettings  `json:"tasks"` // of the pipeline
-	Trust          trustSettings `json:"trust"` // in agents
-	Seats          Seats         `json:"seats"` // of tasks that cordelia run and cordelia worker work on
+	CheckpointDirs []string          `json:"checkpoint_dirs" default:"none"`
+	Retention      retentionSettings `json:"retention"` // how old events get before they are removed
+	Tasks          taskSettings      `json:"tasks"`     // of the pipeline
+	Trust          trustSettings     `json:"trust"`     // in agents
+	Seats          Seats             `json:"seats"`     // of tasks that cordelia run and cordelia worker work on
 	// NATS JetStream that cordelia serve hands events of groups to
 	NATS *outward `json:"nats" default:"none goes out"`
 }
@@ -95,6 +96,9 @@ func Decode(raw []byte) (s Settings, err error) {
 	}
 	if err == nil {
 		err = s.Seats.check()
+	}
+	if err == nil {
+		err = s.Retention.check()
 	}
 	for name, folders := range map[string][]string{"check_roots": s.CheckRoots, "checkpoint_dirs": s.CheckpointDirs} {
 		for _, folder := range folders {
@@ -183,6 +187,7 @@ func (s Settings) Configure(c *node.Config) error {
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
 	s.Checks.Configure(c, s.CheckRoots)
 	c.CheckpointDirs = s.CheckpointDirs
+	c.Retention = s.Retention.read()
 	c.Periods = agents.DefaultPeriods()
 	if s.Grace != 0 {
 		c.Periods.Grace = time.Duration(s.Grace)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/events"
 	"cordelia/internal/machinecheck"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -33,8 +34,13 @@ func TestConfigure(t *testing.T) {
 	require.NoError(t, Configure(&c))
 	require.Equal(t, machinecheck.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute,
 		MaxOutput: 1000}, c.Checks)
+	require.Zero(t, c.Retention, "events are kept for ever")
+	write(`{"retention":{"events_days":30,"unread_days":90}}`)
+	require.NoError(t, Configure(&c))
+	require.Equal(t, events.Retention{Events: 720 * time.Hour, Unread: 2160 * time.Hour}, c.Retention)
 	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`,
-		`{"check_roots":["src"]}`,
+		`{"check_roots":["src"]}`, `{"retention":{"events_days":-1}}`, `{"retention":{"events_days":40000}}`,
+		`{"retention":{"unread_days":90}}`, `{"retention":{"events_days":90,"unread_days":89}}`,
 		`{"checks":{"commands":"yes"}}`, `{"checks":{"command":true}}`, `{"checks":{"max_output":-1}}`,
 		`{"checks":{"timeout":"0s"}}`, `{`} {
 		write(bad)

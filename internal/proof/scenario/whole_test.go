@@ -23,9 +23,9 @@ var torn = map[string]string{
 		SELECT substr(stream, 3) || json_extract(payload, '$.item_id') FROM events WHERE type = 'memory.written')`,
 	"events without their item": `SELECT count(*) FROM events WHERE type = 'memory.written'
 		AND json_extract(payload, '$.item_id') NOT IN (SELECT id FROM items)`,
-	"streams with a gap": `SELECT count(*) FROM streams s WHERE s.head <> (SELECT count(*) FROM events e
+	"streams with a gap": `SELECT count(*) FROM streams s WHERE s.head <> s.removed + (SELECT count(*) FROM events e
 		WHERE e.stream = s.name)
-		OR s.head <> (SELECT max(seq) FROM events e WHERE e.stream = s.name)`,
+		OR s.head <> (SELECT coalesce(max(seq), s.removed) FROM events e WHERE e.stream = s.name)`,
 	"items that are not in the index": `SELECT count(*) FROM items WHERE current = 1 AND n NOT IN (SELECT id
 		FROM items_fts_docsize)`,
 	"scopes that count wrongly": `SELECT count(*) FROM scopes s WHERE s.items <> (SELECT count(*) FROM items i
