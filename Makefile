@@ -35,13 +35,15 @@ test: ## format, vet, staticcheck and all tests; needs Go alone
 ON_POSTGRES ?= ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
 SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses|FullTextLeadsThePlan|PlansByMeaning|HotStatementsDoNotScan|AnUpgradeDecidesAnew.*|OwnSets.*)$$
 
-test-postgres: ## the second engine: contract, every statement, tests of the domains, one story on both, two nodes (postgresql)
+test-postgres: ## the second engine: contract, every statement, tests of the domains, a story and all scenarios on both, two nodes (postgresql)
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'OnPostgreSQL|PostgreSQLTakes|AServer|Nodes|TheSchemasAreEqual' \
 		./internal/store/...
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|NodesAsk|ADatabaseThat|StatesMove|OnPostgreSQL|Deployment' \
 		./internal/proof/scenario
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'Retention|MailboxProperty' ./events ./ops
+	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -parallel=4 -run 'BothEngines' \
+		./internal/proof/scenario
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
 
 conformance: build ## the official MCP suite and the Inspector (npm)

@@ -30,11 +30,18 @@ type meter struct {
 // counts are what was counted since the last flush.
 type counts struct {
 	seen    map[schemas.EntityID]int64
-	calls   map[schemas.EntityID]tally
+	calls   map[callKey]tally
 	denials map[denialKey]int
 }
 
 type tally struct{ refused, failed int }
+
+// callKey says whose calls, and of which minute: what is flushed late, because the database was
+// away, counts for when it was.
+type callKey struct {
+	entity schemas.EntityID
+	minute int64
+}
 
 type denialKey struct {
 	entity       schemas.EntityID
@@ -46,7 +53,7 @@ func newMeter(a *Authorizer) *meter {
 }
 
 func newCounts() counts {
-	return counts{map[schemas.EntityID]int64{}, map[schemas.EntityID]tally{}, map[denialKey]int{}}
+	return counts{map[schemas.EntityID]int64{}, map[callKey]tally{}, map[denialKey]int{}}
 }
 
 // take gives what was counted, and counts anew.
@@ -65,9 +72,8 @@ func (m *meter) add(c counts) {
 	for id, at := range c.seen {
 		m.seen[id] = max(m.seen[id], at)
 	}
-	for id, t := range c.calls {
-		now := m.calls[id]
-		m.calls[id] = tally{now.refused + t.refused, now.failed + t.failed}
+	for k, t := range c.calls {
+		m.count(k, t)
 	}
 	for k, n := range c.denials {
 		m.denials[k] += n
@@ -109,9 +115,14 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 
 // fault counts one refused or failed call. The caller holds the lock.
 func (m *meter) fault(id schemas.EntityID, one tally, now time.Time) {
-	t := m.calls[id]
-	m.calls[id] = tally{t.refused + one.refused, t.failed + one.failed}
+	m.count(callKey{id, minuteAt(now)}, one)
 	m.noteFault(id, one, now)
+}
+
+// count adds to what is flushed next. The caller holds the lock.
+func (m *meter) count(k callKey, more tally) {
+	t := m.calls[k]
+	m.calls[k] = tally{t.refused + more.refused, t.failed + more.failed}
 }
 
 // lastSeen is the newest sign of life of id that is not yet flushed, 0 if none.
@@ -164,7 +175,7 @@ func (a *Authorizer) Flush(ctx context.Context) {
 		return
 	}
 	var over map[schemas.EntityID]schemas.Trigger
-	var sums map[schemas.EntityID]tally
+	var sums map[callKey]tally
 	if err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
 		if err := a.writeSeen(tx, c.seen); err != nil {
 			return err
@@ -202,6 +213,9 @@ func (a *Authorizer) writeSeen(tx *store.Tx, seen map[schemas.EntityID]int64) er
 	return a.cfg.Seen(tx, seen)
 }
 
+// minuteAt is the minute that a call of that time is counted in.
+func minuteAt(t time.Time) int64 { return t.Unix() / 60 }
+
 // minuteOf is the minute that calls of a transaction's time are counted in.
 func minuteOf(tx *store.Tx) int64 { return tx.Micros() / 60_000_000 }
 
@@ -217,29 +231,30 @@ func writeDenials(tx *store.Tx, denials map[denialKey]int) error {
 	return tx.Send(dropDenials, minuteOf(tx)-denialsKept) // a flood of refusals must not fill the disk
 }
 
-// writeCalls adds up refused and failed calls of the last minute and gives the sums, and
+// writeCalls adds up refused and failed calls of their minute and gives the sums, and
 // the agents that went over a limit with what happens to each.
-func (a *Authorizer) writeCalls(tx *store.Tx, calls map[schemas.EntityID]tally) (
-	over map[schemas.EntityID]schemas.Trigger, sums map[schemas.EntityID]tally, err error,
+func (a *Authorizer) writeCalls(tx *store.Tx, calls map[callKey]tally) (
+	over map[schemas.EntityID]schemas.Trigger, sums map[callKey]tally, err error,
 ) {
-	over, sums = map[schemas.EntityID]schemas.Trigger{}, map[schemas.EntityID]tally{}
+	over, sums = map[schemas.EntityID]schemas.Trigger{}, map[callKey]tally{}
 	minute := minuteOf(tx)
-	for id, t := range calls {
-		if _, err := tx.Exec(addCounts, id, minute, t.refused, t.failed); err != nil {
+	for k, t := range calls {
+		if _, err := tx.Exec(addCounts, k.entity, k.minute, t.refused, t.failed); err != nil {
 			return nil, nil, err
 		}
 		var sum tally
 		var own bool
-		if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed, &own); err != nil {
+		if err := tx.QueryRow(recentCounts, k.entity, k.minute).Scan(&sum.refused, &sum.failed, &own); err != nil {
 			return nil, nil, err
 		}
-		sums[id] = sum
+		sums[k] = sum
 		switch {
 		case own: // slowed, never suspended
+		case k.minute < minute-1: // a suspension for it may be over
 		case sum.refused >= a.cfg.RefusedPerMinute:
-			over[id] = schemas.RateLimit
+			over[k.entity] = schemas.RateLimit
 		case sum.failed >= a.cfg.FailedPerMinute:
-			over[id] = schemas.ErrorLimit
+			over[k.entity] = schemas.ErrorLimit
 		}
 	}
 	return over, sums, tx.Send(dropCounts, minute-60, minute)

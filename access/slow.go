@@ -33,9 +33,7 @@ func (m *meter) slowed(p Principal, now time.Time) error {
 	if wait <= 0 || wait > maxSlow { // a longer one is from before the clock was moved back
 		return nil
 	}
-	t := m.calls[p.Entity]
-	t.refused++
-	m.calls[p.Entity] = t
+	m.count(callKey{p.Entity, minuteAt(now)}, tally{refused: 1})
 	seconds := int((wait + time.Second - 1) / time.Second)
 	return schemas.Errorf(schemas.CodeBusy,
 		"slowed down: too many calls within a minute were refused or not valid; this one was not made").
@@ -48,7 +46,7 @@ func (m *meter) slowed(p Principal, now time.Time) error {
 // holds the lock.
 func (m *meter) noteFault(id schemas.EntityID, t tally, now time.Time) {
 	p := m.paces[id]
-	if minute := now.Unix() / 60; p.minute != minute {
+	if minute := minuteAt(now); p.minute != minute {
 		if p.minute != minute-1 {
 			p.step = 0
 		}
@@ -66,16 +64,16 @@ func (m *meter) noteFault(id schemas.EntityID, t tally, now time.Time) {
 
 // notePace takes over what a caller's calls came to in all processes, and forgets the
 // callers that were quiet for a minute.
-func (m *meter) notePace(sums map[schemas.EntityID]tally, now time.Time) {
+func (m *meter) notePace(sums map[callKey]tally, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	minute := now.Unix() / 60
-	for id, sum := range sums {
-		if p := m.paces[id]; p.minute == minute {
+	for k, sum := range sums {
+		if p := m.paces[k.entity]; p.minute == k.minute {
 			p.count = tally{max(p.count.refused, sum.refused), max(p.count.failed, sum.failed)}
-			m.paces[id] = p
+			m.paces[k.entity] = p
 		}
 	}
+	minute := minuteAt(now)
 	for id, p := range m.paces {
 		if p.minute < minute-1 || p.minute > minute {
 			delete(m.paces, id)

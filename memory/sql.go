@@ -135,7 +135,7 @@ const (
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1 WHERE g.id = ?2`
 	selectMembers = `SELECT m.entity_id, e.name, m.role, m.joined_at FROM members m
 		JOIN entities e ON e.id = m.entity_id
-		WHERE m.group_id = ? ORDER BY m.joined_at, m.entity_id`
+		WHERE m.group_id = ? ORDER BY m.joined_at, e.name, m.entity_id`
 	selectMember = `SELECT role FROM members WHERE group_id = ? AND entity_id = ?`
 	selectLiving = `SELECT status IN ('registered', 'active', 'suspended') FROM entities WHERE id = ?`
 	upsertMember = `INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, ?, ?)

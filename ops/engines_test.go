@@ -3,7 +3,6 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,26 +16,7 @@ import (
 // story is a house whose calls are written down.
 type story struct {
 	*house
-	lines []string
-	ids   map[string]string // what stands for an id, by the id
-}
-
-// random is what no two runs have in common: ids, hashes, signatures, cursors.
-var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|` +
-	`[A-Za-z0-9+/_-]{40,}={0,2}|\b[0-9a-f]{8,12}\b|"cursor":"[^"]*"`)
-
-// moments are not compared: writes that are committed together have one time.
-var moments = regexp.MustCompile(`2027-\d\d-\d\dT[0-9:.]+Z`)
-
-// plain gives a text with the ids in the order in which they came.
-func (s *story) plain(text string) string {
-	text = moments.ReplaceAllString(text, "<time>")
-	return random.ReplaceAllStringFunc(text, func(id string) string {
-		if s.ids[id] == "" {
-			s.ids[id] = fmt.Sprintf("<%d>", len(s.ids)+1)
-		}
-		return s.ids[id]
-	})
+	storetest.Transcript
 }
 
 // does calls an operation and writes the answer down, or the refusal.
@@ -49,13 +29,13 @@ func (s *story) does(c Caller, tool string, args map[string]any) map[string]any 
 	if err != nil {
 		answer = []byte(err.Error())
 	}
-	s.lines = append(s.lines, s.plain(tool+" "+string(answer)))
+	s.Add(tool + " " + string(answer))
 	return out
 }
 
 // played is what a house answers to a story that touches every part of it.
 func played(t *testing.T) []string {
-	s := &story{house: &house{t: t, clock: newWallClock()}, ids: map[string]string{}}
+	s := &story{house: &house{t: t, clock: newWallClock()}}
 	s.clock.set(time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC))
 	s.begin("ann")
 	person := s.person()
@@ -73,7 +53,7 @@ func played(t *testing.T) []string {
 	require.True(t, v.Sound(), "%v", v.Damage)
 	trust, err := s.node.VerifyTrust(t.Context(), person.Principal)
 	require.NoError(t, err)
-	return append(s.lines, fmt.Sprint(v.Entries, v.Messages, trust.Scores))
+	return append(s.Lines, fmt.Sprint(v.Entries, v.Messages, trust.Scores))
 }
 
 func (s *story) remembers(person Caller) {
@@ -93,7 +73,7 @@ func (s *story) remembers(person Caller) {
 		}
 		out := s.does(s.lead, "memory_write_warm", args)
 		id, ok := out["id"].(string)
-		require.True(s.t, ok, "%v", s.lines)
+		require.True(s.t, ok, "%v", s.Lines)
 		ids = append(ids, id)
 	}
 	s.does(s.lead, "memory_write_warm", note("a\x00b"))
@@ -150,7 +130,7 @@ func (s *story) finishes(crew []Caller, person Caller) {
 	sits := func(c Caller, role string, answer map[string]any) {
 		s.t.Helper()
 		w, ok := s.does(c, "task_claim", map[string]any{"role": role})["work"].(map[string]any)
-		require.True(s.t, ok, "there is no %s to claim: %s", role, strings.Join(s.lines, "\n"))
+		require.True(s.t, ok, "there is no %s to claim: %s", role, strings.Join(s.Lines, "\n"))
 		s.does(c, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
 			"result": answer, "evidence": []any{map[string]any{"tool": "write", "input": role, "exit": 0}}})
 	}

@@ -99,6 +99,28 @@ func TestRefusedCallsCountForWhoeverMadeThem(t *testing.T) {
 	require.Equal(t, "active", row["agents"].([]any)[0].(map[string]any)["status"])
 }
 
+// Calls count for their minute, however late the counts are written.
+func TestCallsCountForTheirMinute(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("w")
+	asks := func(times int) (err error) {
+		for range times {
+			_, err = h.call(w, "memory_read_warm", map[string]any{"ids": []string{"none"}})
+		}
+		return err
+	}
+	require.ErrorIs(t, asks(29), schemas.ErrNotFound)
+	h.clock.advance(61 * time.Second)
+	require.ErrorIs(t, asks(1), schemas.ErrNotFound)
+	h.node.Auth.Flush(t.Context())
+	require.ErrorIs(t, asks(28), schemas.ErrNotFound, "those of the minute before do not count")
+
+	require.ErrorIs(t, asks(100), schemas.ErrBusy)
+	h.clock.advance(6 * time.Minute)
+	h.node.Auth.Flush(t.Context())
+	h.must(w, "memory_read_hot", map[string]any{})
+}
+
 // A key that was replaced is no sign of life of whoever had it.
 func TestAnOldKeyIsNoSignOfLife(t *testing.T) {
 	h := newHouse(t)

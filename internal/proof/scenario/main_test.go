@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
 
+	"cordelia/events"
 	"cordelia/node"
 )
 
@@ -72,8 +73,15 @@ func at[T any](t testing.TB, a Answer, path string) T {
 	return typed
 }
 
-// Every script, in full over stdio and those that ask for it over HTTP, too.
-func TestScenarios(t *testing.T) {
+// promise is a script of testdata, and how its clients reach the node.
+type promise struct {
+	Script
+	Transport
+	name string
+}
+
+// promises are every script, in full over stdio, and those that ask for it over HTTP, too.
+func promises(t *testing.T) (all []promise) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -82,25 +90,35 @@ func TestScenarios(t *testing.T) {
 		require.NoError(t, err)
 		script, err := Parse(string(raw))
 		require.NoError(t, err, file)
-		transports := []Transport{Stdio}
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		all = append(all, promise{script, Stdio, name})
 		if script.Both {
-			transports = append(transports, HTTP)
-		}
-		for _, transport := range transports {
-			name := strings.TrimSuffix(filepath.Base(file), ".txt")
-			t.Run(name+"/"+string(transport), func(t *testing.T) {
-				t.Parallel()
-				n := newNode(t)
-				if err := Play(context.WithoutCancel(t.Context()), n, transport, script); err != nil {
-					t.Fatalf("%s %v", file, err)
-				}
-				verified, err := node.VerifyAuditFile(t.Context(), n.Database(), "", nil, true)
-				require.NoError(t, err)
-				require.Empty(t, verified.Damage, "what is in force is what the audit record says")
-				require.Zero(t, verified.Deep.Unproven)
-			})
+			all = append(all, promise{script, HTTP, name})
 		}
 	}
+	return all
+}
+
+func TestScenarios(t *testing.T) {
+	for _, p := range promises(t) {
+		t.Run(p.name+"/"+string(p.Transport), func(t *testing.T) {
+			t.Parallel()
+			n := newNode(t)
+			if _, err := Play(context.WithoutCancel(t.Context()), n, p.Transport, p.Script); err != nil {
+				t.Fatal(err)
+			}
+			verified, err := node.VerifyAuditFile(t.Context(), n.Database(), "", nil, true)
+			requireProven(t, verified, err)
+		})
+	}
+}
+
+// requireProven requires that a record was verified to the last entry.
+func requireProven(t *testing.T, v events.Verified, err error) {
+	t.Helper()
+	require.NoError(t, err)
+	require.Empty(t, v.Damage, "what is in force is what the audit record says")
+	require.Zero(t, v.Deep.Unproven)
 }
 
 func TestScriptsThatCannotBeRead(t *testing.T) {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,6 +29,10 @@ type Node struct {
 	*drive.Node
 	clock string // the file that says how far the clocks are moved
 	moved time.Duration
+
+	// vectors, if set, waits until every item has its vector, which processes make beside calls:
+	// a search then finds the same each time.
+	vectors func(context.Context) error
 }
 
 // NewNode makes a node with an empty home in folder. Kill it at the end.

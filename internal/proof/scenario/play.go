@@ -42,13 +42,14 @@ type player struct {
 	vars    map[string]any
 	texts   map[string]string // of the answers that vars were saved from
 	last    Answer
+	told    []string  // the transcript so far
 	again   Statement // the last call, for until
 	pending map[string]func(context.Context) (Answer, error)
 }
 
-// Play runs a script. The error names the line that broke the promise and what
-// the last answer was.
-func Play(ctx context.Context, n *Node, transport Transport, s Script) error {
+// Play runs a script, and gives its transcript: every answer, word by word. The error names
+// the line that broke the promise and what the last answer was.
+func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcript []string, err error) {
 	p := &player{node: n, transport: transport, clients: map[string]Client{}, results: map[string]*jsonschema.Schema{},
 		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10), "testdata": testdata()},
 		texts:   map[string]string{},
@@ -57,17 +58,31 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) error {
 		for i := range st.Times {
 			p.vars["n"] = float64(i)
 			if err := p.do(ctx, st); err != nil {
-				return fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who, p.last.Code,
-					compact(p.last.Value))
+				return p.told, fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who,
+					p.last.Code, compact(p.last.Value))
 			}
+			p.tell(st)
 		}
 	}
 	for name, c := range p.clients {
 		if err := c.Close(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return p.told, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return p.told, nil
+}
+
+// tell writes the answer to a statement into the transcript. It leaves out what luck decides: which
+// of two refusals comes, and what until was answered last.
+func (p *player) tell(st Statement) {
+	switch st.Verb {
+	case "call", "end", "run":
+		answer := fmt.Sprintf("%s %s\n%s", p.last.Code, compact(p.last.Value), p.last.Text)
+		if strings.Contains(st.Code, "|") {
+			answer = st.Code
+		}
+		p.told = append(p.told, fmt.Sprintf("line %d, %s: %s", st.Line, p.who, answer))
+	}
 }
 
 func (p *player) do(ctx context.Context, st Statement) error {
@@ -222,6 +237,11 @@ func (p *player) call(ctx context.Context, st Statement) error {
 	for _, ref := range variable.FindAllStringSubmatch(st.Args, -1) {
 		if text, saved := p.texts[ref[1]]; saved && !appears(p.vars[ref[1]], text) {
 			return fmt.Errorf("this call takes %s, which did not stand in the text it was saved from: %s", ref[1], text)
+		}
+	}
+	if st.Name == "memory_search" && p.node.vectors != nil {
+		if err := p.node.vectors(ctx); err != nil {
+			return err
 		}
 	}
 	if p.last, err = c.Call(ctx, st.Name, json.RawMessage(args)); err != nil {
