@@ -239,8 +239,7 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 		return before, nil
 	}
 	now, err := a.decide(tx, p, op)
-	var lost *schemas.Error
-	if errors.As(err, &lost) && (lost.Code == schemas.CodeDenied || lost.Code == schemas.CodeUnauthenticated) {
+	if lost, ok := errors.AsType[*schemas.Error](err); ok && (lost.Code == schemas.CodeDenied || lost.Code == schemas.CodeUnauthenticated) {
 		return before, revoked(op, err)
 	}
 	return now, err

@@ -102,8 +102,7 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	case code == schemas.CodeInvalid:
 		m.fault(p.Entity, tally{failed: 1}, now)
 	}
-	var refused Refused
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[Refused](err); ok {
 		for _, denial := range refused.Denials {
 			m.denials[denialKey{actor, op.Tool, denial.String()}]++
 		}

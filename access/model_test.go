@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/schemas"
@@ -53,12 +54,7 @@ type circle struct {
 }
 
 func has[T comparable](list []T, x T) bool {
-	for _, e := range list {
-		if e == x {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, x)
 }
 
 // like matches text against a pattern by trying everything a star may swallow. A

@@ -250,8 +250,7 @@ func TestTreesDecideAsTheModel(t *testing.T) {
 }
 
 func reasonsOf(err error) []string {
-	var r access.Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[access.Refusal](err); ok {
 		return r.Reasons()
 	}
 	return []string{}

@@ -64,8 +64,7 @@ func boundary(t *testing.T, raw json.RawMessage, tools []string) Boundary {
 }
 
 func reasons(err error) []string {
-	var r Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[Refusal](err); ok {
 		return r.Reasons()
 	}
 	return []string{}

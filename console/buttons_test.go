@@ -2,6 +2,7 @@ package console
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -43,9 +44,7 @@ func buttons(page string) (list []button) {
 		}
 		for _, found := range buttonOf.FindAllStringSubmatch(form[2], -1) {
 			one := button{form[1], html.UnescapeString(found[3]), url.Values{}}
-			for name, value := range sent {
-				one.form[name] = value
-			}
+			maps.Copy(one.form, sent)
 			if found[1] != "" {
 				one.form.Set(found[1], found[2])
 			}

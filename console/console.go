@@ -189,8 +189,8 @@ func (c *Console) form(do func(context.Context, *visit) (string, error)) http.Ha
 
 // fail shows what went wrong, and what to do next.
 func (c *Console) fail(w http.ResponseWriter, v *visit, err error) {
-	var e *schemas.Error
-	if !errors.As(err, &e) || e.Code == schemas.CodeInternal {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok || e.Code == schemas.CodeInternal {
 		slog.Error("a page", "path", v.r.URL.Path, "err", err)
 		e = schemas.Errorf(schemas.CodeInternal, "this page failed for a reason of the server's own").
 			Try("load it again; what the server writes to its terminal says why")

@@ -126,8 +126,8 @@ func post[In, Out any](f func(context.Context, In) (Out, error)) http.Handler {
 			answer(w, http.StatusOK, out)
 			return
 		}
-		var e *schemas.Error
-		if !errors.As(err, &e) {
+		e, ok := errors.AsType[*schemas.Error](err)
+		if !ok {
 			e = schemas.Errorf(schemas.CodeInternal, "an internal error")
 		}
 		status := http.StatusInternalServerError

@@ -221,8 +221,8 @@ func (b *binding) succeeded(ctx context.Context, out any) (*sdk.CallToolResult, 
 // failed renders an error the model can act on: code, what is so, what was
 // expected, the next step.
 func (b *binding) failed(o *ops.Operation, err error) *sdk.CallToolResult {
-	var e *schemas.Error
-	if !errors.As(err, &e) || e.Code == schemas.CodeInternal {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok || e.Code == schemas.CodeInternal {
 		ref := schemas.NewID()[24:]
 		slog.Error("operation failed", "tool", o.Name, "ref", ref, "err", err)
 		e = schemas.Errorf(schemas.CodeInternal, "an internal error, ref %s", ref).

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"runtime"
@@ -152,9 +153,7 @@ func meta(extra ...obj) obj {
 	m := obj{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 		"io.modelcontextprotocol/clientCapabilities": obj{}}
 	for _, e := range extra {
-		for k, v := range e {
-			m[k] = v
-		}
+		maps.Copy(m, e)
 	}
 	return m
 }

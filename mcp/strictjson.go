@@ -107,8 +107,8 @@ func refusal(err error) *RPCError {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return Errorf(CodeParse, "the message ends before it is complete")
 	}
-	var syntax *jsontext.SyntacticError
-	if !errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
 		return Errorf(CodeParse, "not valid JSON")
 	}
 	at := fmt.Sprintf("at byte %d", syntax.ByteOffset)

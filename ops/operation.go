@@ -140,8 +140,7 @@ func (o *Operation) Call(ctx context.Context, s *Service, caller Caller, args js
 		return nil, err
 	}
 	answer, err := o.run(ctx, c, c.args)
-	var bad *schemas.Error
-	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && len(bad.Hint) == 0 {
+	if bad, ok := errors.AsType[*schemas.Error](err); ok && bad.Code == schemas.CodeInvalid && len(bad.Hint) == 0 {
 		bad.Hint = schemas.Hintf("correct that and %s again", schemas.Do(o.Name))
 	}
 	return answer, err

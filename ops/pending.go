@@ -276,8 +276,8 @@ func (c *Call) again(ctx context.Context, over bool) error {
 // refusePending ends the wait of a call with an error. The node does it: the caller may
 // have no right left.
 func (s *Service) refusePending(ctx context.Context, k pendingRow, why error) error {
-	var e *schemas.Error
-	if !errors.As(why, &e) {
+	e, ok := errors.AsType[*schemas.Error](why)
+	if !ok {
 		return why
 	}
 	told, err := json.Marshal(refusal{e.Code, e.Msg, e.Expected, e.Hint, e.Violations})

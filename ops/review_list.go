@@ -266,7 +266,7 @@ func askEntry(g access.Grant, a roles.Ask, tainted bool) (review.Entry, error) {
 func accounted(g access.Grant, e review.Entry) (review.Entry, error) {
 	account, err := controller.Account(g, e.ID)
 	for _, text := range account {
-		for _, line := range strings.Split(text, "\n") {
+		for line := range strings.SplitSeq(text, "\n") {
 			e.Diff = append(e.Diff, review.Line{Op: " ", Text: line})
 		}
 	}

@@ -119,9 +119,9 @@ func pathsOf(t reflect.Type, at string) (paths []string) {
 	case reflect.Pointer:
 		return pathsOf(t.Elem(), at)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			paths = append(paths, pathsOf(t.Field(i).Type, strings.TrimPrefix(at+"."+name, "."))...)
+		for field := range t.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			paths = append(paths, pathsOf(field.Type, strings.TrimPrefix(at+"."+name, "."))...)
 		}
 		return paths
 	case reflect.Slice, reflect.Map:

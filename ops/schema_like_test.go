@@ -12,8 +12,7 @@ import (
 
 // jsonNames are the names of a struct's fields in JSON, with those of structs inside it.
 func jsonNames(t reflect.Type, prefix string) (names []string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, prefix+name)
 		if f.Type.Kind() == reflect.Struct {

@@ -334,8 +334,8 @@ func (s slip) lacks(err error) string {
 
 // worded is an error as a client words it.
 func worded(err error) string {
-	var e *schemas.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok {
 		return fmt.Sprint(err)
 	}
 	text := fmt.Sprintf("%s: %s", e.Code, e.Msg)

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,9 +76,7 @@ func wordsOf(v any) string {
 func part(intent string, sequence int, more map[string]any) map[string]any {
 	p := map[string]any{"intent": intent, "sequence": sequence, "tools": []string{"bash"},
 		"success_criteria": []any{intent + " is shown"}}
-	for k, v := range more {
-		p[k] = v
-	}
+	maps.Copy(p, more)
 	return p
 }
 

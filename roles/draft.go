@@ -2,6 +2,7 @@ package roles
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -130,9 +131,7 @@ func draftApproved(g access.Grant, w *World, a Ask) (string, error) {
 	}
 	spec := w.Workspace
 	spec.RoleTemplates = map[string]schemas.RoleTemplate{name: t}
-	for other, o := range w.Workspace.RoleTemplates {
-		spec.RoleTemplates[other] = o
-	}
+	maps.Copy(spec.RoleTemplates, w.Workspace.RoleTemplates)
 	if _, err := g.Tx().Exec(updateWorkspace, encoded(spec), g.Tx().Micros(), w.Workspace.Workspace); err != nil {
 		return "", fmt.Errorf("write workspace: %w", err)
 	}

@@ -159,8 +159,7 @@ func MessageOf(err error) string {
 
 // CodeOf gives the code of err: CodeInternal for anything unclassified.
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return CodeInternal

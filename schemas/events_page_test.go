@@ -89,8 +89,8 @@ func describePayloads(t *testing.T, b *strings.Builder, family string, done []st
 		shape := parseSchema(t, defs[string(k.Type)])
 		var types map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(propertiesOf(t, defs[string(k.Type)]), &types))
-		for i := range payload.NumField() {
-			f := payload.Field(i)
+		for f := range payload.Fields() {
+			f := f
 			name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 			require.Contains(t, shape.Properties, name)
 			says := words[payload.Name()+"."+f.Name]

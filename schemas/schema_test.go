@@ -55,8 +55,8 @@ func fits(t *testing.T, s object, record any, optional ...string) {
 	require.Equal(t, "false", string(s.Additional), "%T is open", record)
 	var all, required []string
 	typ := reflect.TypeOf(record)
-	for i := range typ.NumField() {
-		name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+	for field := range typ.Fields() {
+		name, rest, _ := strings.Cut(field.Tag.Get("json"), ",")
 		all = append(all, name)
 		if rest != "omitempty" && !slices.Contains(optional, name) {
 			required = append(required, name)

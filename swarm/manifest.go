@@ -216,8 +216,7 @@ func (c *checker) below(at string, err error) {
 
 // violationsOf lists what err complains of.
 func violationsOf(err error) []schemas.Violation {
-	var e *schemas.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*schemas.Error](err); ok {
 		return e.Violations
 	}
 	return nil

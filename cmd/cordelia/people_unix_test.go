@@ -106,7 +106,7 @@ var (
 
 // unfit says what of a text is not for people.
 func unfit(text string) (found []string) {
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		for _, at := range bareTime.FindAllString(line, -1) {
 			if !strings.HasSuffix(at, "UTC") && !strings.HasSuffix(at, "Z") && !strings.ContainsAny(at, "+-") {
 				found = append(found, "a time without a zone: "+line)

@@ -37,7 +37,7 @@ func tour(t *testing.T, page, name string) (list []string) {
 func shellLines(t *testing.T, block string) (list []string) {
 	t.Helper()
 	line := ""
-	for _, part := range strings.Split(strings.TrimSpace(strings.ReplaceAll(block, "\\\n", "")), "\n") {
+	for part := range strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(block, "\\\n", "")), "\n") {
 		if line += part; strings.Count(line, "'")%2 == 0 {
 			list, line = append(list, line), ""
 		}

@@ -74,7 +74,7 @@ func TestBoard(t *testing.T) {
 				got := v.board(width, false)
 				golden(t, fmt.Sprintf("board-%s-%s.golden", name, size), got)
 				require.NotContains(t, got, "\x1b")
-				for _, l := range strings.Split(got, "\n") {
+				for l := range strings.SplitSeq(got, "\n") {
 					require.Equal(t, strings.TrimRight(l, " "), l)
 					if width > 0 {
 						require.LessOrEqual(t, cli.Measure(l), width, l)

@@ -25,7 +25,7 @@ func brief(f *cli.Fields, b work.Brief) {
 
 // paragraphs appends a text with a row for each of its lines.
 func paragraphs(f *cli.Fields, name, text string) {
-	for _, l := range strings.Split(text, "\n") {
+	for l := range strings.SplitSeq(text, "\n") {
 		f.Add(name, cli.Clean(l))
 		name = ""
 	}

@@ -143,7 +143,7 @@ func TestWatchDrawsAtATerminal(t *testing.T) {
 		require.True(t, strings.HasPrefix(picture, "task "), "each picture begins anew: %q", picture)
 		high := strings.Count(picture, "\n")
 		require.Less(t, high, 24)
-		for _, l := range strings.Split(picture, "\n") {
+		for l := range strings.SplitSeq(picture, "\n") {
 			require.LessOrEqual(t, cli.Measure(l), 80)
 		}
 		if i < len(marks) {

@@ -59,7 +59,7 @@ func TestWorkerServesARole(t *testing.T) {
 		require.Equal(t, n, strings.Count(list, `"state": "`+state+`"`), list)
 	}
 	args := ""
-	for _, branch := range strings.Fields(h.git("for-each-ref", "--format=%(refname:short)", "refs/heads/cordelia")) {
+	for branch := range strings.FieldsSeq(h.git("for-each-ref", "--format=%(refname:short)", "refs/heads/cordelia")) {
 		files := h.git("ls-tree", "--name-only", branch)
 		if strings.Contains(files, "args.txt") {
 			args = h.git("show", branch+":args.txt")

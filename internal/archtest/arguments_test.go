@@ -47,8 +47,8 @@ func inputs(fset *token.FileSet, files []*ast.File) (fields, ignored []string) {
 					x, _ := to.X.(*ast.Ident)
 					s, _ := underlying(info.TypeOf(n.Args[0])).(*types.Struct)
 					if _, ok := info.Uses[x].(*types.PkgName); ok && s != nil { // the whole is made a value of another package's
-						for i := range s.NumFields() {
-							read[s.Field(i)] = true
+						for field := range s.Fields() {
+							read[field] = true
 						}
 					}
 				}

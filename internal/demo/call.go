@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,10 +54,8 @@ func refused(ctx context.Context, c drive.Client, tool string, args object, code
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", tool, err)
 	}
-	for _, code := range codes {
-		if a.Code == code {
-			return refusal(a), nil
-		}
+	if slices.Contains(codes, a.Code) {
+		return refusal(a), nil
 	}
 	return "", check(false, "%s is refused with %s; it answered %q: %s", tool, strings.Join(codes, " or "), a.Code,
 		a.Text)

@@ -42,8 +42,7 @@ func (n *Node) Run(ctx context.Context, args ...string) (stdout, stderr string, 
 	var out, errOut strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && ctx.Err() == nil {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 		return out.String(), errOut.String(), exit.ExitCode(), nil
 	}
 	return out.String(), errOut.String(), 0, err

@@ -87,8 +87,8 @@ func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, er
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		vectors, err := c.ask(ctx, input)
-		var f *failure
-		if !errors.As(err, &f) || !f.passing || attempt == attempts {
+		f, ok := errors.AsType[*failure](err)
+		if !ok || !f.passing || attempt == attempts {
 			return vectors, err
 		}
 		wait := max(pause+rand.N(pause/2), f.after)

@@ -32,7 +32,7 @@ type Publisher struct {
 
 // New checks c; the connection is made when it is needed.
 func New(c Config) (*Publisher, error) {
-	for _, server := range strings.Split(c.URL, ",") {
+	for server := range strings.SplitSeq(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
 		switch {
 		case err == nil && u.User != nil, err != nil && strings.Contains(server, "@"):

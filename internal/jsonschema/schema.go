@@ -88,10 +88,8 @@ func Foreign(text []byte) (Schema, error) {
 		return Schema{}, errors.New("is not a JSON Schema")
 	}
 	s, err := compiler.Compile(name)
-	var bad *jsonschema.SchemaValidationError
-	if errors.As(err, &bad) {
-		var inner *jsonschema.ValidationError
-		if errors.As(bad.Err, &inner) {
+	if bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if inner, ok := errors.AsType[*jsonschema.ValidationError](bad.Err); ok {
 			if found := words(inner); len(found) > 0 {
 				if strings.HasSuffix(found[0].Path, "/type") {
 					found[0].Msg = "must be one of array, boolean, integer, null, number, object, string"
@@ -126,8 +124,8 @@ func (s Schema) Check(value any) ([]schemas.Violation, error) {
 	if err == nil {
 		return nil, nil
 	}
-	var bad *jsonschema.ValidationError
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return nil, fmt.Errorf("validate: %w", err)
 	}
 	return words(bad), nil

@@ -149,8 +149,7 @@ func command(ctx context.Context, dir, home, name string, args ...string) (out s
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return stdout.String(), exit.ExitCode(), nil
 	}
 	return stdout.String(), 0, err

@@ -2,6 +2,7 @@ package opstest
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -139,8 +140,6 @@ func Note(text string) map[string]any {
 
 // With puts more arguments among those given.
 func With(args map[string]any, more map[string]any) map[string]any {
-	for k, v := range more {
-		args[k] = v
-	}
+	maps.Copy(args, more)
 	return args
 }

@@ -27,8 +27,8 @@ type Exit int
 func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func (a *App) ExitCode(err error) int {
-	var e *schemas.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok {
 		return ExitFailed
 	}
 	switch e.Code {

@@ -15,8 +15,8 @@ import (
 
 // Complain prints an error the way tools answer it.
 func (a *App) Complain(err error) {
-	var e *schemas.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok {
 		fmt.Fprintln(a.ErrOut, "cordelia:", Block(err.Error()))
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -195,9 +196,7 @@ func takesRest(use string) bool { return strings.Contains(use, "…") }
 func (t Command) input(a *App, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
 	words []string) (map[string]any, error) {
 	in := map[string]any{}
-	for name, v := range t.Fixed {
-		in[name] = v
-	}
+	maps.Copy(in, t.Fixed)
 	for name, v := range flags {
 		if !cmd.Flags().Changed(t.flagName(name)) {
 			continue

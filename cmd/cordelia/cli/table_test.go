@@ -31,7 +31,7 @@ func TestTableLayout(t *testing.T) {
 			again := "run UPDATE_GOLDEN=1 go test ./cmd/cordelia/cli -run " + t.Name()
 			require.NoError(t, err, again)
 			require.Equal(t, string(want), got, again+" and read the change")
-			for _, l := range strings.Split(got, "\n") {
+			for l := range strings.SplitSeq(got, "\n") {
 				require.Equal(t, strings.TrimRight(l, " "), l)
 				if width >= 3*narrowest+2*gap {
 					require.LessOrEqual(t, Measure(l), width)

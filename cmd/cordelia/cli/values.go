@@ -127,7 +127,7 @@ func dataLines(raw json.RawMessage, indent string) (out []string) {
 	var list []json.RawMessage
 	parts, isObject := PartsOf(raw)
 	if !isObject && json.Unmarshal(raw, &list) != nil {
-		for _, l := range strings.Split(InWords(raw), "\n") {
+		for l := range strings.SplitSeq(InWords(raw), "\n") {
 			out = append(out, indent+Clean(l))
 		}
 		return out

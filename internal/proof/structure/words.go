@@ -20,7 +20,7 @@ var coined = words(`doorbell deafen unlooked untold unaided skim sentry mindful 
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		set[w] = true
 	}
 	return set
