@@ -157,10 +157,10 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 
 // write runs f in a write transaction, beside those of other agents where op allows that.
 func (a *Authorizer) write(ctx context.Context, op Op, d decision, f func(*store.Tx) error) error {
-	if !op.Beside || d.actor == nil {
+	if !op.Concurrent || d.actor == nil {
 		return a.store.Write(ctx, f)
 	}
-	return a.store.WriteBeside(ctx, string(d.actor.self().ID), f)
+	return a.store.WriteConcurrent(ctx, string(d.actor.self().ID), f)
 }
 
 // admit decides whether a write may wait for its turn. release is there with an error, too.
@@ -239,7 +239,8 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 		return before, nil
 	}
 	now, err := a.decide(tx, p, op)
-	if lost, ok := errors.AsType[*schemas.Error](err); ok && (lost.Code == schemas.CodeDenied || lost.Code == schemas.CodeUnauthenticated) {
+	refusal, ok := errors.AsType[*schemas.Error](err)
+	if ok && (refusal.Code == schemas.CodeDenied || refusal.Code == schemas.CodeUnauthenticated) {
 		return before, revoked(op, err)
 	}
 	return now, err

@@ -49,6 +49,6 @@ type Op struct {
 	InPerson bool
 	// Human refuses agents: what only a person may do.
 	Human bool
-	// Beside: its transactions may run beside those of other agents; see store.WriteBeside.
-	Beside bool
+	// Concurrent: its transactions may run beside those of other agents; see store.WriteConcurrent.
+	Concurrent bool
 }

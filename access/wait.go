@@ -31,7 +31,7 @@ func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Du
 		return err
 	}
 	s := slot{id: schemas.NewID(), during: limit, process: process}
-	err = a.store.WriteBeside(ctx, string(p.Entity), func(tx *store.Tx) (err error) {
+	err = a.store.WriteConcurrent(ctx, string(p.Entity), func(tx *store.Tx) (err error) {
 		if d, err = a.decide(tx, p, op); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 	if err := tx.Send(dropSlots, store.List(ids), tx.Micros()); err != nil {
 		return fmt.Errorf("take slot: %w", err)
 	}
-	if !tx.Beside() { // else Ensure looks at the end
+	if !tx.Concurrent() { // else Ensure looks at the end
 		if err := a.freeSlots(tx, agents, ids); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (a *Authorizer) giveSlots(ctx context.Context, d decision, id string) {
 	if err != nil {
 		return
 	}
-	_ = a.store.WriteBeside(ctx, string(d.actor.self().ID), func(tx *store.Tx) error {
+	_ = a.store.WriteConcurrent(ctx, string(d.actor.self().ID), func(tx *store.Tx) error {
 		return tx.Send(deleteSlot, id, string(list))
 	})
 }

@@ -19,7 +19,7 @@ import (
 
 var eventsPoll = Define(Spec{
 	Name: "events_poll", Title: "Read events", Toolset: Events,
-	Effect: access.Write, Repeatable: true, AlwaysLoad: true, Beside: true,
+	Effect: access.Write, Repeatable: true, AlwaysLoad: true, Concurrent: true,
 	SearchHint: "unread events queue mailbox notifications wait news",
 	Description: "Read your unread events, oldest first. Reading consumes nothing: once handled, pass cursor as ack " +
 		"in the next call. " +

@@ -48,7 +48,7 @@ type Spec struct {
 	AlwaysLoad  bool // among the few tools a client should not defer
 	Repeatable  bool // a repeated call changes nothing more
 	InPerson    bool // refused when acting as another
-	Beside      bool // may run beside those of other agents; see store.WriteBeside
+	Concurrent  bool // may run beside those of other agents; see store.WriteConcurrent
 }
 
 // Operation is one entry of the catalogue.
@@ -190,7 +190,7 @@ type commonArgs struct {
 // op is what the authorizer is asked for.
 func (c *Call) op() access.Op {
 	return access.Op{Tool: c.Op.Name, Effect: c.Op.Effect, As: c.As, InPerson: c.Op.InPerson,
-		Beside: c.Op.Beside}
+		Concurrent: c.Op.Concurrent}
 }
 
 // Do runs f with the caller's grant, in one transaction.

@@ -18,7 +18,7 @@ import (
 )
 
 var taskClaim = waits(Define(Spec{
-	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write, Beside: true,
+	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write, Concurrent: true,
 	SearchHint: "next task lease take work queue",
 	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
 		"extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",

@@ -14,7 +14,7 @@ import (
 )
 
 var taskReport = Define(Spec{
-	Name: "task_report", Title: "Report work", Toolset: Tasks, Effect: access.Write, Repeatable: true, Beside: true,
+	Name: "task_report", Title: "Report work", Toolset: Tasks, Effect: access.Write, Repeatable: true, Concurrent: true,
 	SearchHint: "finish complete fail release result evidence progress",
 	Description: "Say what became of the item you hold: done or failed, with a result and evidence; released gives " +
 		"it back; progress keeps it.",

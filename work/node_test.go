@@ -57,9 +57,9 @@ func (n *node) do(who schemas.EntityID, f func(access.Grant) error) error {
 	return n.Do(who, "task_claim", access.Write, f)
 }
 
-// doBeside is do where others may do it at the same time, as claims and reports do.
-func (n *node) doBeside(who schemas.EntityID, f func(access.Grant) error) error {
-	return n.DoOp(who, access.Op{Tool: "task_claim", Effect: access.Write, Beside: true}, f)
+// doConcurrent is do where others may do it at the same time, as claims and reports do.
+func (n *node) doConcurrent(who schemas.EntityID, f func(access.Grant) error) error {
+	return n.DoOp(who, access.Op{Tool: "task_claim", Effect: access.Write, Concurrent: true}, f)
 }
 
 func (n *node) must(who schemas.EntityID, f func(access.Grant) error) {
@@ -91,7 +91,7 @@ func (n *node) submit(who schemas.EntityID, group schemas.GroupID, drafts ...Dra
 }
 
 func (n *node) tryClaim(who schemas.EntityID, lease time.Duration) (c Claimed, ok bool, err error) {
-	err = n.doBeside(who, func(g access.Grant) (err error) {
+	err = n.doConcurrent(who, func(g access.Grant) (err error) {
 		c, ok, err = Claim(g, Wanted{}, lease)
 		return err
 	})
@@ -117,7 +117,7 @@ func (n *node) tryReport(who schemas.EntityID, c Claimed, o Outcome, result stri
 	review Review) (rec Receipt, err error) {
 	p, err := NewReport(c.WorkID, c.Fence, o, json.RawMessage(result), nil, "a note")
 	require.NoError(n, err)
-	err = n.doBeside(who, func(g access.Grant) (err error) {
+	err = n.doConcurrent(who, func(g access.Grant) (err error) {
 		rec, err = File(g, p, review)
 		return err
 	})

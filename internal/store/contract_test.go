@@ -43,14 +43,14 @@ func TestContractOnPostgreSQLBehindAPooler(t *testing.T) {
 }
 
 // On a server writes of two agents run at the same time, and one of Write waits for both.
-func TestWritesRunBesideEachOtherOnPostgreSQL(t *testing.T) {
+func TestWritesRunConcurrentlyOnPostgreSQL(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, storetest.Server(t), t.Name())})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	const patience = 20 * time.Second
 	met, done := make(chan string), make(chan error, 3)
-	beside := func(agent string, begun, until chan struct{}) {
-		done <- s.WriteBeside(t.Context(), agent, func(tx *store.Tx) error {
+	writer := func(agent string, begun, until chan struct{}) {
+		done <- s.WriteConcurrent(t.Context(), agent, func(tx *store.Tx) error {
 			if err := tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(new(int)); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func TestWritesRunBesideEachOtherOnPostgreSQL(t *testing.T) {
 	}
 	begun, end := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, make(chan struct{})
 	for i, agent := range []string{"ann", "bob"} {
-		go beside(agent, begun[i], end)
+		go writer(agent, begun[i], end)
 	}
 	for _, b := range begun {
 		select {

@@ -13,7 +13,7 @@
 //
 // Because writers are serial across processes, what a write transaction reads
 // is what holds when it commits: checks made inside it cannot race. On a server
-// WriteBeside lets some run beside each other, and says what they rest on.
+// WriteConcurrent lets some run beside each other, and says what they rest on.
 //
 // Durability is SQLite's own: with synchronous=FULL it flushes the log within the
 // commit and shows the commit to readers after that. A commit whose flush failed is

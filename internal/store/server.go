@@ -20,7 +20,7 @@ import (
 //
 // Its write transactions begin with a lock of the whole database, so that writers are serial
 // across nodes as they are across the processes that share a file: what a write transaction
-// has read holds until it commits. Those of WriteBeside share that lock. Reads take none.
+// has read holds until it commits. Those of WriteConcurrent share that lock. Reads take none.
 type server struct {
 	rw, ro  *sql.DB
 	dialect dialect
@@ -47,11 +47,11 @@ const lastKey = "7165071307693648226"
 // serverDialect is PostgreSQL's way to say it. The lock comes first, so that every statement
 // behind it sees what the transaction before committed.
 var serverDialect = dialect{
-	begin:  []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
-	read:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-	beside: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
-	turn:   "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
-	last:   "SELECT pg_advisory_xact_lock(" + lastKey + ")",
+	begin:      []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
+	read:       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	concurrent: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
+	turn:       "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
+	last:       "SELECT pg_advisory_xact_lock(" + lastKey + ")",
 	// All that is in progress counts: what commits last need not have begun last.
 	data:   "SELECT hashtextextended(pg_current_snapshot()::text, 0)",
 	tables: `SELECT count(to_regclass(?))`,
@@ -83,7 +83,7 @@ func newServer(o Options) (engine, error) {
 	words := serverDialect
 	if write.Pooled() { // no session has the settings: transactions do
 		words.begin = slices.Insert(slices.Clone(words.begin), 1, write.Local())
-		words.beside = slices.Insert(slices.Clone(words.beside), 1, write.Local())
+		words.concurrent = slices.Insert(slices.Clone(words.concurrent), 1, write.Local())
 		words.ask = "BEGIN READ ONLY"
 	}
 	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write, clocked: now,

@@ -45,12 +45,12 @@ const (
 
 // Store is an open database.
 type Store struct {
-	engine  engine
-	clock   Clock
-	writer  *writer
-	readers *pool
-	beside  *pool // of connections for WriteBeside; nil where all writers take turns
-	news    notifier
+	engine     engine
+	clock      Clock
+	writer     *writer
+	readers    *pool
+	concurrent *pool // of connections for WriteConcurrent; nil where all writers take turns
+	news       notifier
 
 	closing sync.Once
 	quit    chan struct{}
@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	quit := make(chan struct{})
 	s := &Store{engine: e, clock: e.clock(), readers: newPool(maxReaders, e.reader, quit), quit: quit}
 	if e.sharing() {
-		s.beside = newPool(maxBeside, e.writer, quit)
+		s.concurrent = newPool(maxConcurrent, e.writer, quit)
 	}
 	if err := s.open(ctx, o); err != nil {
 		s.Close() //nolint:errcheck // the first error tells
@@ -196,8 +196,8 @@ func (s *Store) close() error {
 		s.news.Close()
 	}
 	errs = append(errs, s.readers.close())
-	if s.beside != nil {
-		errs = append(errs, s.beside.close())
+	if s.concurrent != nil {
+		errs = append(errs, s.concurrent.close())
 	}
 	if s.writer != nil {
 		if s.writer.conn != nil {

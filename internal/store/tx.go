@@ -16,21 +16,21 @@ import (
 // json_each. The rows of one query text cannot be open twice at a time. A Tx is
 // for the goroutine and the time of its function: afterwards it refuses.
 type Tx struct {
-	ctx      context.Context
-	conn     *conn
-	now      time.Time
-	writable bool
-	fixed    bool               // all its queries see one commit
-	asked    bool               // a query was made
-	news     bool               // see Notify
-	acting   []schemas.EntityID // whose sovereign rows it may change
-	ended    atomic.Bool
-	rows     []*sql.Rows // handed out, closed at the end if the caller did not
-	kept     map[any]any // see Keep
-	after    []func()
-	beside   bool     // others run beside it; see WriteBeside
-	alone    bool     // it has to be made again alone
-	last     []lastly // see Last
+	ctx        context.Context
+	conn       *conn
+	now        time.Time
+	writable   bool
+	fixed      bool               // all its queries see one commit
+	asked      bool               // a query was made
+	news       bool               // see Notify
+	acting     []schemas.EntityID // whose sovereign rows it may change
+	ended      atomic.Bool
+	rows       []*sql.Rows // handed out, closed at the end if the caller did not
+	kept       map[any]any // see Keep
+	after      []func()
+	concurrent bool     // others run beside it; see WriteConcurrent
+	alone      bool     // it has to be made again alone
+	last       []lastly // see Last
 }
 
 // errNoTx is what a nil transaction answers, so that an empty Grant opens
@@ -50,7 +50,7 @@ func (t *Tx) run(fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
-		if len(t.acting) == 0 || t.beside {
+		if len(t.acting) == 0 || t.concurrent {
 			return nil
 		}
 		return t.Act() // what runs next in the same commit acts for its own owners
@@ -130,7 +130,7 @@ func (t *Tx) mayChange(query string) error {
 	switch {
 	case !t.writable:
 		return errReadOnly
-	case t.beside && !sharedOnly(query):
+	case t.concurrent && !sharedOnly(query):
 		return t.Alone()
 	}
 	return nil
@@ -145,7 +145,7 @@ func (t *Tx) query(query string, args []any, one bool) (*sql.Rows, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	if t.beside && !sharedOnly(query) {
+	if t.concurrent && !sharedOnly(query) {
 		return nil, t.Alone()
 	}
 	ctx := t.statementContext()

@@ -70,7 +70,7 @@ func storeMutants() []mutant {
 		{"a write alone waits for those beside each other", "internal/store/server.go",
 			"SELECT pg_advisory_xact_lock_shared(\" + writeKey",
 			"SELECT pg_advisory_xact_lock_shared(\" + lastKey",
-			"./internal/store", "BesideEachOther"},
+			"./internal/store", "Concurrently"},
 		{"INV-IMMEDIATE", "internal/store/sqlite.go",
 			`"BEGIN IMMEDIATE"`,
 			`"BEGIN"`,

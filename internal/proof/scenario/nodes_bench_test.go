@@ -94,7 +94,7 @@ func alone(ctx context.Context, s *store.Store, _ int, row string) error {
 }
 
 func besideOthers(ctx context.Context, s *store.Store, caller int, row string) error {
-	return s.WriteBeside(ctx, fmt.Sprint(caller), func(tx *store.Tx) error { return readAndWrite(tx, row) })
+	return s.WriteConcurrent(ctx, fmt.Sprint(caller), func(tx *store.Tx) error { return readAndWrite(tx, row) })
 }
 
 func readAndWrite(tx *store.Tx, row string) error {

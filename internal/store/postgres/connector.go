@@ -138,10 +138,10 @@ func errBlind() error {
 // errSession refuses an address that sets what lasts as long as a session, behind a pooler. The
 // pooler names it.
 func errSession(err error) error {
-	var said *pgconn.PgError
+	var fault *pgconn.PgError
 	name := "a setting"
-	if errors.As(err, &said) {
-		name = said.Message[strings.LastIndex(said.Message, " ")+1:]
+	if errors.As(err, &fault) {
+		name = fault.Message[strings.LastIndex(fault.Message, " ")+1:]
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the database's address sets %s for its session, and a pooler "+
 		"gives no session; nothing was written", name).

@@ -10,8 +10,8 @@ import (
 	"cordelia/internal/store/postgres"
 )
 
-// maxBeside is how many transactions of WriteBeside a process runs at a time.
-const maxBeside = 8
+// maxConcurrent is how many transactions of WriteConcurrent a process runs at a time.
+const maxConcurrent = 8
 
 // errAlone ends a transaction that has to be made again by Write.
 var errAlone = errors.New("store: this transaction has to run alone")
@@ -31,7 +31,7 @@ var shared = map[string]bool{
 	"audit": true, "audit_details": true, // last
 }
 
-// WriteBeside is Write where the engine can run transactions beside each other: those of one turn,
+// WriteConcurrent is Write where the engine can run transactions beside each other: those of one turn,
 // which is an agent's id, come one after the other, and none runs beside one of Write. What it
 // asks of fn:
 //
@@ -40,29 +40,29 @@ var shared = map[string]bool{
 //   - What it reads of shared tables others may change before it commits, but for the rows of its
 //     agent and those that it has locked.
 //   - What all such transactions write in the same place it writes last (Tx.Last).
-func (s *Store) WriteBeside(ctx context.Context, turn string, fn func(*Tx) error) error {
-	if s.beside != nil {
-		if again, err := s.writeBeside(ctx, turn, fn); !again {
+func (s *Store) WriteConcurrent(ctx context.Context, turn string, fn func(*Tx) error) error {
+	if s.concurrent != nil {
+		if again, err := s.writeConcurrent(ctx, turn, fn); !again {
 			return err
 		}
 	}
 	return s.Write(ctx, fn)
 }
 
-func (s *Store) writeBeside(ctx context.Context, turn string, fn func(*Tx) error) (again bool, err error) {
-	c, err := s.beside.take(ctx)
+func (s *Store) writeConcurrent(ctx context.Context, turn string, fn func(*Tx) error) (again bool, err error) {
+	c, err := s.concurrent.take(ctx)
 	if err != nil {
 		return false, classify(err)
 	}
-	defer s.beside.give(c)
-	t := &Tx{ctx: ctx, conn: c, now: s.clock.Now(), writable: true, beside: true}
+	defer s.concurrent.give(c)
+	t := &Tx{ctx: ctx, conn: c, now: s.clock.Now(), writable: true, concurrent: true}
 	committed := false
 	defer func() { // also when fn ends the goroutine
 		if !committed && !c.broken() {
 			err = errors.Join(err, c.exec("ROLLBACK"))
 		}
 	}()
-	for _, statement := range c.dialect.beside {
+	for _, statement := range c.dialect.concurrent {
 		if err := c.later(statement); err != nil {
 			return false, classify(fmt.Errorf("begin: %w", err))
 		}
@@ -121,7 +121,7 @@ type lastly struct {
 // the commit, in one exchange, during which no other of them commits. So what it reads is the
 // newest, and the others wait for no round trip. What follows in the transaction does not see it.
 func (t *Tx) Last(query string, args ...any) error {
-	if t.usable() != nil || !t.beside {
+	if t.usable() != nil || !t.concurrent {
 		return t.Send(query, args...)
 	}
 	if !sharedOnly(query) {
@@ -134,17 +134,17 @@ func (t *Tx) Last(query string, args ...any) error {
 // Ensure has the transaction made again alone if the query, sent like Last, divides by zero.
 // One that runs alone looks before it writes.
 func (t *Tx) Ensure(query string, args ...any) {
-	if t.usable() == nil && t.beside {
+	if t.usable() == nil && t.concurrent {
 		t.last = append(t.last, lastly{query, args})
 	}
 }
 
-// Beside reports whether other transactions run beside it.
-func (t *Tx) Beside() bool { return t.usable() == nil && t.beside }
+// Concurrent reports whether other transactions run beside it.
+func (t *Tx) Concurrent() bool { return t.usable() == nil && t.concurrent }
 
 // Alone returns nil in a transaction beside which no other one runs, and ends others.
 func (t *Tx) Alone() error {
-	if err := t.usable(); err != nil || !t.beside {
+	if err := t.usable(); err != nil || !t.concurrent {
 		return err
 	}
 	t.alone = true
