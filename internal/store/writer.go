@@ -209,9 +209,8 @@ func (w *writer) commit(first *job) {
 	err = errLostGoroutine
 	held := 0 // jobs whose changes the open transaction holds
 	defer func() { w.finish(batch, held, err) }()
-	now := w.store.clock.Now()
 	for i := 0; i < len(batch); i++ {
-		kept, lost := w.runOne(batch[i], now, held == 0)
+		kept, lost := w.runOne(batch[i], held == 0)
 		if lost != nil {
 			err = lost
 			return
@@ -317,7 +316,7 @@ func answer(batch []*job, err error) {
 // The first one opens the transaction and a failure takes it back; those behind
 // it each run in a savepoint, which costs a copy of every page they touch. It
 // returns an error only when the whole transaction is lost.
-func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error) {
+func (w *writer) runOne(j *job, first bool) (kept bool, err error) {
 	begin, undo, keep := []string{"SAVEPOINT job"}, "ROLLBACK TO job", "RELEASE job"
 	if first {
 		begin, undo, keep = w.conn.dialect.begin, "ROLLBACK", ""
@@ -333,7 +332,7 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 			return false, fmt.Errorf("begin: %w", err)
 		}
 	}
-	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
+	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: w.store.clock.Now(), writable: true}
 	j.err = j.tx.run(j.fn)
 	if j.err == nil {
 		// A caller that gave up meanwhile must not find its write done.

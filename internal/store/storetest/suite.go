@@ -26,6 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"a write is seen by every later read", visibility},
 		{"a failing write is undone, its neighbours are not", neighbours},
 		{"a failing write that was first takes nobody along", firstFails},
+		{"a write has the time at which it runs", ownTime},
 		{"a panic is an error of its caller alone", panics},
 		{"a lost goroutine is an error of its batch alone", lostGoroutine},
 		{"a swallowed error does not commit half a statement", swallowed},
@@ -45,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"text is compared by its bytes", caseSensitive},
 		{"times keep their microseconds", times},
 		{"writes happen one after the other", serial},
-		{"a write beside others is a write", besides},
+		{"a write beside others is a write", concurrency},
 		{"writes beside others take turns where they must", turns},
 		{"the doorbell rings after commits only", notifies},
 		{"functions after the commit run only then, in order", afterCommit},
@@ -90,25 +91,6 @@ func list(tx *store.Tx) ([]string, error) {
 	})
 }
 
-// blocked runs a write that waits inside its function, so that what is written
-// meanwhile shares its commit. The returned function lets it end.
-func blocked(t *testing.T, s *store.Store, end error) (finish func() error) {
-	t.Helper()
-	running, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	go func() {
-		done <- s.Write(context.Background(), func(tx *store.Tx) error {
-			close(running)
-			<-release
-			return errors.Join(insert(tx, "blocker", ""), end)
-		})
-	}()
-	<-running
-	return func() error {
-		close(release)
-		return <-done
-	}
-}
-
 func visibility(t *testing.T, s *store.Store) {
 	for i := range 20 {
 		name := fmt.Sprint(i)
@@ -128,57 +110,6 @@ func visibility(t *testing.T, s *store.Store) {
 		_, err := get(tx, "absent")
 		return err
 	}), store.ErrNoRows)
-}
-
-// together runs fns in the order given so that they share one commit.
-func together(t *testing.T, s *store.Store, fns ...func(*store.Tx) error) []error {
-	t.Helper()
-	finish := blocked(t, s, nil)
-	out := make([]error, len(fns))
-	var all sync.WaitGroup
-	for i, fn := range fns {
-		all.Go(func() { out[i] = s.Write(context.Background(), fn) })
-	}
-	require.NoError(t, finish())
-	all.Wait()
-	return out
-}
-
-func neighbours(t *testing.T, s *store.Store) {
-	errs := together(t, s,
-		func(tx *store.Tx) error { return insert(tx, "a", "") },
-		func(tx *store.Tx) error { return errors.Join(insert(tx, "b", ""), errWanted) },
-		func(tx *store.Tx) error { return insert(tx, "blocker", "") }, // exists
-		func(tx *store.Tx) error { return insert(tx, "c", "") },
-	)
-	require.NoError(t, errs[0])
-	require.ErrorIs(t, errs[1], errWanted)
-	require.True(t, store.IsUnique(errs[2]))
-	require.NoError(t, errs[3])
-	require.Equal(t, []string{"a", "blocker", "c"}, names(t, s))
-}
-
-// firstFails: a job that fails as the first of its transaction makes no later job fail.
-func firstFails(t *testing.T, s *store.Store) {
-	finish := blocked(t, s, errWanted)
-	var errs [3]error
-	var all sync.WaitGroup
-	for i, name := range []string{"a", "b", "c"} {
-		all.Go(func() {
-			errs[i] = s.Write(context.Background(), func(tx *store.Tx) error {
-				if err := insert(tx, name, ""); err != nil || name != "b" {
-					return err
-				}
-				return errWanted
-			})
-		})
-	}
-	require.ErrorIs(t, finish(), errWanted)
-	all.Wait()
-	require.NoError(t, errs[0])
-	require.ErrorIs(t, errs[1], errWanted)
-	require.NoError(t, errs[2])
-	require.Equal(t, []string{"a", "c"}, names(t, s))
 }
 
 func panics(t *testing.T, s *store.Store) {

@@ -1,0 +1,101 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+)
+
+// blocked runs a write that waits inside its function, so that what is written
+// meanwhile shares its commit. The returned function lets it end.
+func blocked(t *testing.T, s *store.Store, end error) (finish func() error) {
+	t.Helper()
+	running, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- s.Write(context.Background(), func(tx *store.Tx) error {
+			close(running)
+			<-release
+			return errors.Join(insert(tx, "blocker", ""), end)
+		})
+	}()
+	<-running
+	return func() error {
+		close(release)
+		return <-done
+	}
+}
+
+// together runs fns in the order given so that they share one commit.
+func together(t *testing.T, s *store.Store, fns ...func(*store.Tx) error) []error {
+	t.Helper()
+	finish := blocked(t, s, nil)
+	out := make([]error, len(fns))
+	var all sync.WaitGroup
+	for i, fn := range fns {
+		all.Go(func() { out[i] = s.Write(context.Background(), fn) })
+	}
+	require.NoError(t, finish())
+	all.Wait()
+	return out
+}
+
+func neighbours(t *testing.T, s *store.Store) {
+	errs := together(t, s,
+		func(tx *store.Tx) error { return insert(tx, "a", "") },
+		func(tx *store.Tx) error { return errors.Join(insert(tx, "b", ""), errWanted) },
+		func(tx *store.Tx) error { return insert(tx, "blocker", "") }, // exists
+		func(tx *store.Tx) error { return insert(tx, "c", "") },
+	)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], errWanted)
+	require.True(t, store.IsUnique(errs[2]))
+	require.NoError(t, errs[3])
+	require.Equal(t, []string{"a", "blocker", "c"}, names(t, s))
+}
+
+// firstFails: a job that fails as the first of its transaction makes no later job fail.
+func firstFails(t *testing.T, s *store.Store) {
+	finish := blocked(t, s, errWanted)
+	var errs [3]error
+	var all sync.WaitGroup
+	for i, name := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			errs[i] = s.Write(context.Background(), func(tx *store.Tx) error {
+				if err := insert(tx, name, ""); err != nil || name != "b" {
+					return err
+				}
+				return errWanted
+			})
+		})
+	}
+	require.ErrorIs(t, finish(), errWanted)
+	all.Wait()
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], errWanted)
+	require.NoError(t, errs[2])
+	require.Equal(t, []string{"a", "c"}, names(t, s))
+}
+
+// ownTime: a write has the time at which it runs, not that of the one it shares its commit with.
+func ownTime(t *testing.T, s *store.Store) {
+	finish := blocked(t, s, nil)
+	time.Sleep(200 * time.Millisecond)
+	asked, got := s.Clock().Now(), make(chan int64, 1)
+	var write sync.WaitGroup
+	write.Go(func() {
+		require.NoError(t, s.Write(context.Background(), func(tx *store.Tx) error {
+			got <- tx.Micros()
+			return nil
+		}))
+	})
+	time.Sleep(50 * time.Millisecond)
+	require.NoError(t, finish())
+	write.Wait()
+	require.Greater(t, <-got, asked.Add(-100*time.Millisecond).UnixMicro()) // a server's clock may be set meanwhile
+}
