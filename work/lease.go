@@ -218,22 +218,27 @@ func waiting(g access.Grant, r *row) ([]row, error) {
 // Seen extends the leases of those who called, each when less than half of it is
 // left, so that calling often costs no more writes. It is for access.Config.
 func Seen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
-	called := make([][2]any, 0, len(seen))
+	calls := make([]call, 0, len(seen))
 	for id, at := range seen {
-		called = append(called, [2]any{id, min(at, tx.Micros())})
+		at = min(at, tx.Micros())
+		calls = append(calls, call{id, at, at})
 	}
-	_, err := extend(tx, called, tx.Micros())
+	_, err := extend(tx, calls)
 	return err
 }
 
-// extend lengthens the leases that agents had at a time, given as pairs. until is the new end of
-// the last one, 0 if none was lengthened.
-func extend(tx *store.Tx, had [][2]any, now int64) (until int64, err error) {
+// call is an agent, a time at which it had the lease, and when it called.
+type call [3]any
+
+// extend lengthens the leases of agents that called, from then on: a call that is noted late
+// revives no lease that has ended since. until is the new end of the last one, 0 if none was
+// lengthened.
+func extend(tx *store.Tx, calls []call) (until int64, err error) {
 	type lease struct {
 		item  string
 		until int64
 	}
-	rows, err := tx.Query(extendLeases, store.List(had), now)
+	rows, err := tx.Query(extendLeases, store.List(calls))
 	longer, err := store.Collect(rows, err, func(r *sql.Rows) (l lease, err error) {
 		return l, r.Scan(&l.item, &l.until)
 	})
@@ -251,7 +256,7 @@ func extend(tx *store.Tx, had [][2]any, now int64) (until int64, err error) {
 
 // extendOwn is extend of the lease that the actor had at a time.
 func extendOwn(g access.Grant, r *row, at int64) error {
-	until, err := extend(g.Tx(), [][2]any{{g.Actor(), at}}, g.Tx().Micros())
+	until, err := extend(g.Tx(), []call{{g.Actor(), at, g.Tx().Micros()}})
 	if until != 0 {
 		r.leaseUntil = until
 	}

@@ -184,6 +184,19 @@ func TestCallsExtendALease(t *testing.T) {
 	require.Negative(t, call(2*time.Minute), "what is over is not extended")
 }
 
+// A call counts from when it was made, however late that is written.
+func TestALateNoteRevivesNoLease(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	n.claim(a)
+	n.Clock.Move(40 * time.Second)
+	n.must(a, func(access.Grant) error { return nil })
+	n.Clock.Move(10 * time.Minute)
+	n.Auth.Flush(t.Context())
+	require.Equal(t, (-9 * time.Minute).Microseconds(), n.one(`SELECT lease_until FROM work_items`)-n.Clock.Micros)
+	require.EqualValues(t, 2, n.claim(b).Fence)
+}
+
 // A clock that jumps back does not prolong a lease beyond the longest there is.
 func TestClockJumpsBack(t *testing.T) {
 	n := newNode(t)
