@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -11,9 +13,9 @@ import (
 	"cordelia/node"
 )
 
-// clockFile is the environment variable with the path of a file that holds how
-// far all clocks are moved, as a Go duration ("30m"). It is read at each look at
-// a clock, so a running process follows.
+// clockFile is the environment variable with the path of a file that says how far all clocks are
+// moved, as a Go duration ("30m"). An instant after it (RFC 3339) slows them down since then. It is
+// read at each look at a clock, so a running process follows.
 const clockFile = "CORDELIA_TEST_CLOCK"
 
 // wrongClock is the environment variable that says how far this machine's clock is ahead of
@@ -41,18 +43,33 @@ func Adjust(c *node.Config) {
 	}
 }
 
-// movedClock is the system clock, moved by what the file of this name says.
+// slow is how many seconds of the machine a slow clock takes for one, so that what ends with time
+// ends when a script says so, not when a busy machine is late.
+const slow = 100
+
+// movedClock is the system clock, changed by what the file of this name says.
 type movedClock string
 
-// Now is the moved time; a file that cannot be read moves nothing.
+// Now is the changed time; without the file nothing is changed.
 func (c movedClock) Now() time.Time {
+	now := time.Now()
 	raw, err := os.ReadFile(string(c))
-	if err != nil {
-		return time.Now()
+	if errors.Is(err, fs.ErrNotExist) {
+		return now
 	}
-	by, err := time.ParseDuration(strings.TrimSpace(string(raw)))
-	if err != nil {
-		panic("the file of " + clockFile + " holds no duration: " + err.Error())
+	must := func(err error) {
+		if err != nil {
+			panic("the file of " + clockFile + ": " + err.Error())
+		}
 	}
-	return time.Now().Add(by)
+	must(err)
+	moved, since, slowed := strings.Cut(strings.TrimSpace(string(raw)), " ")
+	if slowed {
+		begun, err := time.Parse(time.RFC3339Nano, since)
+		must(err)
+		now = begun.Add(now.Sub(begun) / slow)
+	}
+	by, err := time.ParseDuration(moved)
+	must(err)
+	return now.Add(by)
 }

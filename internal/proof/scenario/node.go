@@ -27,7 +27,8 @@ func Build(folder string) (string, error) {
 // Node is a home folder, the processes that serve it, and their clocks.
 type Node struct {
 	*drive.Node
-	clock string // the file that says how far the clocks are moved
+	clock string // the file that says what its clocks show
+	since string // the instant that they run slowly since, if they do
 	moved time.Duration
 
 	// vectors, if set, waits until every item has its vector, which processes make beside calls:
@@ -42,11 +43,18 @@ func NewNode(binary, folder string) *Node {
 		Env: []string{"CORDELIA_TEST_CLOCK=" + clock, "USER=tester", "HOME=" + folder}}}
 }
 
+// SlowClock lets its clocks begin with the minute and run slowly: no minute, lease or token ends
+// because the machine is busy.
+func (n *Node) SlowClock() error {
+	n.since = " " + time.Now().Truncate(time.Minute).Format(time.RFC3339Nano)
+	return n.MoveClock(0)
+}
+
 // MoveClock moves the clocks of all its processes, running ones too.
 func (n *Node) MoveClock(by time.Duration) error {
 	n.moved += by
 	// Renamed into place: a process never reads half of it.
-	if err := os.WriteFile(n.clock+".new", []byte(n.moved.String()), 0o600); err != nil {
+	if err := os.WriteFile(n.clock+".new", []byte(n.moved.String()+n.since), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(n.clock+".new", n.clock)

@@ -54,6 +54,9 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10), "testdata": testdata()},
 		texts:   map[string]string{},
 		pending: map[string]func(context.Context) (Answer, error){}}
+	if err := n.SlowClock(); err != nil {
+		return nil, err
+	}
 	for _, st := range s.Statements {
 		for i := range st.Times {
 			p.vars["n"] = float64(i)
@@ -61,7 +64,7 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 				return p.told, fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who,
 					p.last.Code, compact(p.last.Value))
 			}
-			p.tell(st)
+			p.record(st)
 		}
 	}
 	for name, c := range p.clients {
@@ -72,10 +75,12 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 	return p.told, nil
 }
 
-// tell writes the answer to a statement into the transcript. It leaves out what luck decides: which
-// of two refusals comes, and what until was answered last.
-func (p *player) tell(st Statement) {
+// record writes the answer to a statement into the transcript. It leaves out what luck decides: which
+// of two refusals comes, and what a call is answered that until repeats.
+func (p *player) record(st Statement) {
 	switch st.Verb {
+	case "until":
+		p.told = p.told[:len(p.told)-1]
 	case "call", "end", "run":
 		answer := fmt.Sprintf("%s %s\n%s", p.last.Code, compact(p.last.Value), p.last.Text)
 		if strings.Contains(st.Code, "|") {
