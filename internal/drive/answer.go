@@ -31,6 +31,7 @@ type Answer struct {
 // Tool is one offered tool.
 type Tool struct {
 	Name         string          `json:"name"`
+	Description  string          `json:"description"`
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema"`
 }

@@ -175,12 +175,17 @@ func (p *player) client(ctx context.Context) (Client, error) {
 	return c, p.learn(ctx, c)
 }
 
-// learn reads what the tools offered to c say their results are, as clients do.
+// learn reads what the tools offered to c say their results are, and puts the list in the transcript.
 func (p *player) learn(ctx context.Context, c Client) error {
 	tools, err := c.List(ctx)
 	if err != nil {
 		return err
 	}
+	list, err := json.Marshal(tools)
+	if err != nil {
+		return err
+	}
+	p.told = append(p.told, fmt.Sprintf("tools of %s: %s", p.who, list))
 	for _, t := range tools {
 		if p.results[t.Name] != nil || t.OutputSchema == nil {
 			continue
