@@ -14,10 +14,11 @@ import (
 type node struct {
 	binary string
 	home   string
+	server string // the address of its PostgreSQL database, "" for a file
 }
 
 func (n *node) env() []string {
-	return []string{"CORDELIA_HOME=" + n.home, "USER=bench", "HOME=" + filepath.Dir(n.home)}
+	return []string{"CORDELIA_HOME=" + n.home, "USER=bench", "HOME=" + filepath.Dir(n.home), "CORDELIA_DB=" + n.server}
 }
 
 // database is the node's database file.

@@ -53,11 +53,9 @@ func (p *prose) content(n int) string {
 // question has 5 to 15 words.
 func (p *prose) question() string { return p.run(5 + p.random.IntN(11)) }
 
-// natural measures questions in real words on the largest store of notes in such words, of which
-// each has its vector of words.
-func (b *bench) natural() ([]row, error) {
-	size := b.large()
-	n, err := b.storeOf("prose", size, "natural", func(c *client, n *node, at, until int) error {
+// told is store for notes in real words, of which each has its vector.
+func (b *bench) told(size int, name string) (*node, error) {
+	return b.storeOf("prose", size, name, func(c *client, n *node, at, until int) error {
 		texts, err := newProse(uint64(until))
 		if err != nil {
 			return err
@@ -67,6 +65,13 @@ func (b *bench) natural() ([]row, error) {
 		}
 		return n.embedded(until)
 	})
+}
+
+// natural measures questions in real words on the largest store of notes in such words, of which
+// each has its vector of words.
+func (b *bench) natural() ([]row, error) {
+	size := b.large()
+	n, err := b.told(size, "natural")
 	if err != nil {
 		return nil, err
 	}
