@@ -170,9 +170,9 @@ const (
 			FROM json_each(?1) j`
 	// countQuarantined leaves out what no search is for: archives, and what waits in
 	// staging groups, which share the index of what is in quarantine.
-	countQuarantined = `SELECT count(DISTINCT f.n) FROM (
-			SELECT m.rowid AS n FROM json_each(?1) t CROSS JOIN items_fts m ON m.items_fts MATCH t.value LIMIT ?3) f
-		CROSS JOIN items i ON i.n = f.n
+	countQuarantined = `WITH f(n) AS MATERIALIZED (
+			SELECT m.rowid FROM json_each(?1) t CROSS JOIN items_fts m ON m.items_fts MATCH t.value LIMIT ?3)
+		SELECT count(DISTINCT f.n) FROM f CROSS JOIN items i ON i.n = f.n
 		WHERE i.deleted_at = 0 AND i.source <> 'archive' AND NOT EXISTS (SELECT 1 FROM groups s
 		WHERE s.id = i.group_id AND s.kind = 'staging')
 			AND (i.owner IN (SELECT value FROM json_each(?2)) OR i.author IN (SELECT value FROM json_each(?2)))`

@@ -305,7 +305,10 @@ func copyState(g access.Grant, from *store.Tx) ([]store.TableContent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tables, memory.Reindex(g)
+	if err := memory.Reindex(g); err != nil {
+		return nil, err
+	}
+	return tables, g.Tx().Count()
 }
 
 // record writes into the audit record that the state moves, and by whom.

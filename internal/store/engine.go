@@ -49,6 +49,7 @@ type dialect struct {
 	data       string   // the query for a number that moves with other connections' commits
 	shrink     string   // gives back memory, "" if there is nothing to give back
 	tables     string   // the query that counts the tables of a name
+	count      string   // has the engine count what its tables hold, for its plans; "" if it does not
 	// act tells the database whose sovereign rows the transaction may change, in place of t.acting.
 	act func(t *Tx, owners []schemas.EntityID) error
 	// load inserts many rows into a table.

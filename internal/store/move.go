@@ -331,3 +331,12 @@ func copyRows(tx *Tx, t table, rows iter.Seq2[[]any, error]) error {
 		return postgres.Load(context.Background(), driver, t.name, t.columns, rows)
 	})
 }
+
+// Count has a server count what its tables hold. Its plans go by that, and else it counts only
+// some minutes after they were filled.
+func (t *Tx) Count() error {
+	if err := t.usable(); err != nil || t.conn.dialect.count == "" {
+		return err
+	}
+	return t.conn.exec(t.conn.dialect.count)
+}

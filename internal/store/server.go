@@ -57,6 +57,7 @@ var serverDialect = dialect{
 	tables: `SELECT count(to_regclass(?))`,
 	act:    actBySetting,
 	load:   copyRows,
+	count:  "ANALYZE",
 	broken: postgres.Broken,
 	later:  postgres.Deferred,
 	flush:  postgres.Flush,
