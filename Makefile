@@ -38,12 +38,12 @@ SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIs
 test-postgres: ## the second engine: contract, every statement, tests of the domains, a story and all scenarios on both, two nodes (postgresql)
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'OnPostgreSQL|PostgreSQLTakes|AServer|Nodes|TheSchemasAreEqual' \
 		./internal/store/...
-	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops ./internal/proof/bench
+	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|NodesAsk|ADatabaseThat|StatesMove|OnPostgreSQL|Deployment' \
 		./internal/proof/scenario
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'Retention|MailboxProperty' ./events ./ops
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -parallel=4 -run 'BothEngines' \
-		./internal/proof/scenario
+		./internal/proof/scenario ./internal/proof/bench
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
 
 conformance: build ## the official MCP suite and the Inspector (npm)

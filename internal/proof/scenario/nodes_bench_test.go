@@ -46,7 +46,7 @@ func BenchmarkNodes(b *testing.B) {
 			if count == 1 {
 				one = rate
 			}
-			if count > 1 {
+			if count > 1 && one > 0 {
 				b.ReportMetric(rate/one, "of-one")
 			}
 		})
