@@ -59,7 +59,7 @@ func storeMutants() []mutant {
 			`"synchronous("+string(o.Durability)+")"`,
 			`"synchronous("+string(Relaxed)+")"`,
 			"./internal/store", "TestINV_DURABLE"},
-		{"only what is shared changes beside others", "internal/store/writebeside.go",
+		{"only what is shared changes beside others", "internal/store/writeconcurrent.go",
 			"ok = ok && shared[table]",
 			"ok = ok && table != \"\"",
 			"./internal/store", "TestSharedOnly"},
