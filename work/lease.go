@@ -230,9 +230,8 @@ func Seen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
 // call is an agent, a time at which it had the lease, and when it called.
 type call [3]any
 
-// extend lengthens the leases of agents that called, from then on: a call that is noted late
-// revives no lease that has ended since. until is the new end of the last one, 0 if none was
-// lengthened.
+// extend lengthens the leases of agents that called, from the call on, not from when it is noted.
+// until is the new end of the last one, 0 if none was lengthened.
 func extend(tx *store.Tx, calls []call) (until int64, err error) {
 	type lease struct {
 		item  string

@@ -268,8 +268,8 @@ func (t *Tx) Kept(key any) any {
 }
 
 // AfterCommit runs f once the transaction is on disk, never otherwise, before
-// Write returns and in commit order. f runs on the writer's goroutine: it must
-// be short and must not call Write.
+// Write returns and in commit order; behind WriteConcurrent in any order. f may run
+// on the writer's goroutine: it must be short and must not call Write.
 func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
 func (t *Tx) runAfter() {

@@ -34,7 +34,7 @@ func onBoth(t testing.TB) *bench {
 }
 
 // BenchmarkEngines compares a search on the two engines: the same notes, each with its vector, are
-// in both, and each question is asked of one right after the other. The ratio is to be 2 at most.
+// in both, and each question is asked of one right after the other. docs/scale.md has the goal.
 //
 //	go test -run '^$' -bench Engines -benchtime 1x -timeout 1h -v ./internal/proof/bench
 //
