@@ -48,7 +48,7 @@ func BenchmarkEngines(b *testing.B) {
 	}
 	var asked [2]*client
 	for i, name := range engines {
-		n, err := w.told(items, name)
+		n, err := w.proseStore(items, name)
 		require.NoError(b, err)
 		if name == "postgres" {
 			moveToServer(b, n)

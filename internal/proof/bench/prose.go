@@ -53,8 +53,8 @@ func (p *prose) content(n int) string {
 // question has 5 to 15 words.
 func (p *prose) question() string { return p.run(5 + p.random.IntN(11)) }
 
-// told is store for notes in real words, of which each has its vector.
-func (b *bench) told(size int, name string) (*node, error) {
+// proseStore is store for notes in real words, of which each has its vector.
+func (b *bench) proseStore(size int, name string) (*node, error) {
 	return b.storeOf("prose", size, name, func(c *client, n *node, at, until int) error {
 		texts, err := newProse(uint64(until))
 		if err != nil {
@@ -71,7 +71,7 @@ func (b *bench) told(size int, name string) (*node, error) {
 // each has its vector of words.
 func (b *bench) natural() ([]row, error) {
 	size := b.large()
-	n, err := b.told(size, "natural")
+	n, err := b.proseStore(size, "natural")
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func firstFails(t *testing.T, s *store.Store) {
 // ownTime: a write has the time at which it runs, not that of the one it shares its commit with.
 func ownTime(t *testing.T, s *store.Store) {
 	finish := blocked(t, s, nil)
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // by which the second write begins later than the first
 	asked, at := s.Clock().Now(), int64(0)
 	var write sync.WaitGroup
 	var err error
@@ -95,7 +95,7 @@ func ownTime(t *testing.T, s *store.Store) {
 			return nil
 		})
 	})
-	time.Sleep(50 * time.Millisecond)
+	require.Eventually(t, func() bool { return s.Backlog() == 1 }, time.Minute, time.Millisecond)
 	require.NoError(t, finish())
 	write.Wait()
 	require.NoError(t, err)
