@@ -265,7 +265,7 @@ func (l loose) read(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer l.exec("ROLLBACK") //nolint:errcheck // read only
-	return (&Tx{ctx: ctx, conn: l.conn, now: SystemClock{}.Now()}).run(fn)
+	return (&Tx{ctx: ctx, conn: l.conn, clock: SystemClock{}}).run(fn)
 }
 
 func damaged(path string, err error) error {

@@ -17,7 +17,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	}
 	defer s.readers.give(c)
 	defer endRead(c) // even when fn ends the goroutine: a snapshot kept open stops checkpoints
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
+	return classify((&Tx{ctx: ctx, conn: c, clock: s.clock, fixed: true}).run(fn))
 }
 
 // beginRead takes a connection and begins a read on it.
@@ -47,7 +47,7 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 		}
 		defer endRead(c)
 	}
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
+	return classify((&Tx{ctx: ctx, conn: c, clock: s.clock}).run(fn))
 }
 
 // endRead ends what a read or a question began.

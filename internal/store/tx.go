@@ -18,7 +18,10 @@ import (
 type Tx struct {
 	ctx        context.Context
 	conn       *conn
-	now        time.Time
+	clock      Clock
+	now        time.Time // zero until it is asked for
+	waits      bool      // its lock may not have been given yet
+	failed     error     // why the lock was not given
 	writable   bool
 	fixed      bool               // all its queries see one commit
 	asked      bool               // a query was made
@@ -50,6 +53,9 @@ func (t *Tx) run(fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
+		if t.failed != nil {
+			return t.failed
+		}
 		if len(t.acting) == 0 || t.concurrent {
 			return nil
 		}
@@ -73,17 +79,28 @@ func (t *Tx) usable() error {
 	if t.ended.Load() {
 		return errTxEnded
 	}
-	return nil
+	return t.failed
 }
 
 // Context is the caller's context: cancelled when the caller gave up.
 func (t *Tx) Context() context.Context { return t.ctx }
 
-// Now is the transaction's time: one value for everything it writes.
-func (t *Tx) Now() time.Time { return t.now }
+// Now is the transaction's time: one value for everything it writes. It is read when it is first
+// asked for, and not before the transaction has its lock: a lease begins, and a right ends, by the
+// time at which the change is made, however long it waited.
+func (t *Tx) Now() time.Time {
+	if t.now.IsZero() {
+		if t.waits && t.usable() == nil {
+			t.failed = t.conn.flush()
+			t.waits = false
+		}
+		t.now = t.clock.Now()
+	}
+	return t.now
+}
 
 // Micros is Now as UTC microseconds since 1970, the unit of every stored time.
-func (t *Tx) Micros() int64 { return t.now.UnixMicro() }
+func (t *Tx) Micros() int64 { return t.Now().UnixMicro() }
 
 // Writable reports whether this is a write transaction.
 func (t *Tx) Writable() bool { return t != nil && t.writable }
@@ -104,6 +121,7 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	t.waits = false
 	return r.RowsAffected()
 }
 
@@ -161,7 +179,7 @@ func (t *Tx) query(query string, args []any, one bool) (*sql.Rows, error) {
 	}
 	rows, err := s.QueryContext(ctx, args...)
 	if err == nil {
-		t.asked = true
+		t.asked, t.waits = true, false
 		t.rows = append(t.rows, rows)
 	}
 	return rows, err

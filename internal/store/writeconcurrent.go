@@ -55,7 +55,7 @@ func (s *Store) writeConcurrent(ctx context.Context, turn string, fn func(*Tx) e
 		return false, classify(err)
 	}
 	defer s.concurrent.give(c)
-	t := &Tx{ctx: ctx, conn: c, now: s.clock.Now(), writable: true, concurrent: true}
+	t := &Tx{ctx: ctx, conn: c, clock: s.clock, waits: true, writable: true, concurrent: true}
 	committed := false
 	defer func() { // also when fn ends the goroutine
 		if !committed && !c.broken() {

@@ -332,7 +332,7 @@ func (w *writer) runOne(j *job, first bool) (kept bool, err error) {
 			return false, fmt.Errorf("begin: %w", err)
 		}
 	}
-	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: w.store.clock.Now(), writable: true}
+	j.tx = &Tx{ctx: j.ctx, conn: w.conn, clock: w.store.clock, waits: first, writable: true}
 	j.err = j.tx.run(j.fn)
 	if j.err == nil {
 		// A caller that gave up meanwhile must not find its write done.

@@ -101,3 +101,44 @@ func ownTime(t *testing.T, s *store.Store) {
 	require.NoError(t, err)
 	require.Greater(t, at, asked.Add(-100*time.Millisecond).UnixMicro()) // a server's clock may be set meanwhile
 }
+
+// timeOfTurn: a write that waits for another one to end has the time after it, so a lease that it
+// gives is as long as it says, and a right that ended meanwhile has ended.
+func timeOfTurn(t *testing.T, s *store.Store) {
+	type write func(fn func(*store.Tx) error) error
+	alone := func(fn func(*store.Tx) error) error { return s.Write(context.Background(), fn) }
+	beside := func(fn func(*store.Tx) error) error { return s.WriteConcurrent(context.Background(), "ann", fn) }
+	for what, test := range map[string]struct{ first, second write }{
+		"alone behind one alone":         {alone, alone},
+		"alone behind one beside others": {beside, alone},
+		"beside others behind one alone": {alone, beside},
+		"behind one of the same agent":   {beside, beside},
+	} {
+		running, release, at := make(chan struct{}), make(chan struct{}), int64(0)
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() {
+			first <- test.first(func(tx *store.Tx) error {
+				_, err := head(tx, "none") // it has its lock now
+				close(running)
+				<-release
+				if errors.Is(err, store.ErrNoRows) {
+					return nil
+				}
+				return err
+			})
+		}()
+		<-running
+		go func() {
+			second <- test.second(func(tx *store.Tx) error {
+				at = tx.Micros()
+				return nil
+			})
+		}()
+		time.Sleep(200 * time.Millisecond) // in which the second one comes to wait
+		ended := s.Clock().Now()
+		close(release)
+		require.NoError(t, <-first, what)
+		require.NoError(t, <-second, what)
+		require.Greater(t, at, ended.Add(-100*time.Millisecond).UnixMicro(), what) // a server's clock may be set meanwhile
+	}
+}

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"a failing write is undone, its neighbours are not", neighbours},
 		{"a failing write that was first takes nobody along", firstFails},
 		{"a write has the time at which it runs", ownTime},
+		{"a write that waited has the time at which it had its turn", timeOfTurn},
 		{"a panic is an error of its caller alone", panics},
 		{"a lost goroutine is an error of its batch alone", lostGoroutine},
 		{"a swallowed error does not commit half a statement", swallowed},
