@@ -31,9 +31,9 @@ type Config struct {
 	BlindRole func(tx *store.Tx, who []schemas.EntityID) (bool, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
-	// Seen receives the agents that called since the last time, and when (UTC µs), in the
-	// transaction that writes the times down. It may be nil.
-	Seen func(tx *store.Tx, seen map[schemas.EntityID]int64) error
+	// Seen receives the agents that called since the last time, and when each did (UTC µs, in
+	// order), in the transaction that writes the times down. It may be nil.
+	Seen func(tx *store.Tx, seen map[schemas.EntityID][]int64) error
 	// Limits of calls before the node suspends an agent by itself; at half of them it slows
 	// the agent down.
 	RefusedPerMinute, FailedPerMinute int

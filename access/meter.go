@@ -1,9 +1,12 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +16,10 @@ import (
 
 // flushEvery bounds how much of the counts a killed process loses.
 const flushEvery = time.Second
+
+// timesKept is of how many calls of an agent the times wait for a flush: an hour of them, the longest
+// lease. Without the older ones a lease may end too early, never too late.
+const timesKept = int(time.Hour / flushEvery)
 
 // denialsKept is for how many minutes refusals can be looked up: a week.
 const denialsKept = 7 * 24 * 60
@@ -29,7 +36,7 @@ type meter struct {
 
 // counts are what was counted since the last flush.
 type counts struct {
-	seen    map[schemas.EntityID]int64
+	seen    map[schemas.EntityID][]int64 // when each called, in order, see addTime
 	calls   map[callKey]tally
 	denials map[denialKey]int
 }
@@ -44,7 +51,7 @@ type callKey struct {
 }
 
 type denialKey struct {
-	entity       schemas.EntityID
+	callKey
 	tool, reason string
 }
 
@@ -53,7 +60,7 @@ func newMeter(a *Authorizer) *meter {
 }
 
 func newCounts() counts {
-	return counts{map[schemas.EntityID]int64{}, map[callKey]tally{}, map[denialKey]int{}}
+	return counts{map[schemas.EntityID][]int64{}, map[callKey]tally{}, map[denialKey]int{}}
 }
 
 // take gives what was counted, and counts anew.
@@ -69,8 +76,11 @@ func (m *meter) take() counts {
 func (m *meter) add(c counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for id, at := range c.seen {
-		m.seen[id] = max(m.seen[id], at)
+	for id, times := range c.seen {
+		for _, newer := range m.seen[id] {
+			times = addTime(times, newer)
+		}
+		m.seen[id] = times
 	}
 	for k, t := range c.calls {
 		m.count(k, t)
@@ -104,12 +114,33 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	}
 	if refused, ok := errors.AsType[Refused](err); ok {
 		for _, denial := range refused.Denials {
-			m.denials[denialKey{actor, op.Tool, denial.String()}]++
+			m.denials[denialKey{callKey{actor, minuteAt(now)}, op.Tool, denial.String()}]++
 		}
 		return
 	}
-	m.seen[actor] = now.UnixMicro()
-	m.seen[p.Entity] = now.UnixMicro()
+	m.seen[actor] = addTime(m.seen[actor], now.UnixMicro())
+	if p.Entity != actor {
+		m.seen[p.Entity] = addTime(m.seen[p.Entity], now.UnixMicro())
+	}
+}
+
+// addTime adds when a call was made. It leaves out a call between two others that no flush would
+// have told apart.
+func addTime(times []int64, at int64) []int64 {
+	if n := len(times); n > 1 && times[n-2] <= at && at < times[n-2]+flushEvery.Microseconds() {
+		times[n-1] = at
+		return times
+	}
+	times = append(times, at)
+	return times[max(0, len(times)-timesKept):]
+}
+
+// newest is the last of times, 0 if there is none.
+func newest(times []int64) int64 {
+	if len(times) == 0 {
+		return 0
+	}
+	return times[len(times)-1]
 }
 
 // fault counts one refused or failed call. The caller holds the lock.
@@ -128,14 +159,15 @@ func (m *meter) count(k callKey, more tally) {
 func (m *meter) lastSeen(id schemas.EntityID) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.seen[id]
+	return newest(m.seen[id])
 }
 
 // denied counts memory that was refused inside an operation.
 func (m *meter) denied(actor schemas.EntityID, tool, reason string) {
+	now := m.auth.store.Clock().Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.denials[denialKey{actor, tool, reason}]++
+	m.denials[denialKey{callKey{actor, minuteAt(now)}, tool, reason}]++
 }
 
 // Failed counts a call that never reached Do because it was malformed. It refuses the
@@ -200,9 +232,9 @@ func (a *Authorizer) Flush(ctx context.Context) {
 	}
 }
 
-func (a *Authorizer) writeSeen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
-	for id, at := range seen {
-		if err := tx.Send(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
+func (a *Authorizer) writeSeen(tx *store.Tx, seen map[schemas.EntityID][]int64) error {
+	for id, times := range seen {
+		if err := tx.Send(touchSeen, min(newest(times), tx.Micros()), tx.Micros(), id); err != nil {
 			return err
 		}
 	}
@@ -223,7 +255,7 @@ func writeDenials(tx *store.Tx, denials map[denialKey]int) error {
 		return nil
 	}
 	for k, n := range denials {
-		if err := tx.Send(addDenial, k.entity, minuteOf(tx), k.tool, k.reason, n); err != nil {
+		if err := tx.Send(addDenial, k.entity, k.minute, k.tool, k.reason, n); err != nil {
 			return err
 		}
 	}
@@ -231,13 +263,17 @@ func writeDenials(tx *store.Tx, denials map[denialKey]int) error {
 }
 
 // writeCalls adds up refused and failed calls of their minute and gives the sums, and
-// the agents that went over a limit with what happens to each.
+// the agents that went over a limit with what happens to each: by the first minute in which one did.
 func (a *Authorizer) writeCalls(tx *store.Tx, calls map[callKey]tally) (
 	over map[schemas.EntityID]schemas.Trigger, sums map[callKey]tally, err error,
 ) {
 	over, sums = map[schemas.EntityID]schemas.Trigger{}, map[callKey]tally{}
 	minute := minuteOf(tx)
-	for k, t := range calls {
+	inOrder := func(a, b callKey) int {
+		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.entity, b.entity))
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(calls), inOrder) {
+		t := calls[k]
 		if _, err := tx.Exec(addCounts, k.entity, k.minute, t.refused, t.failed); err != nil {
 			return nil, nil, err
 		}
@@ -250,6 +286,7 @@ func (a *Authorizer) writeCalls(tx *store.Tx, calls map[callKey]tally) (
 		switch {
 		case own: // slowed, never suspended
 		case k.minute < minute-1: // a suspension for it may be over
+		case over[k.entity] != "":
 		case sum.refused >= a.cfg.RefusedPerMinute:
 			over[k.entity] = schemas.RateLimit
 		case sum.failed >= a.cfg.FailedPerMinute:

@@ -217,18 +217,30 @@ func waiting(g access.Grant, r *row) ([]row, error) {
 
 // Seen extends the leases of those who called, each when less than half of it is
 // left, so that calling often costs no more writes. It is for access.Config.
-func Seen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
-	calls := make([]call, 0, len(seen))
-	for id, at := range seen {
-		at = min(at, tx.Micros())
-		calls = append(calls, call{id, at, at})
+func Seen(tx *store.Tx, seen map[schemas.EntityID][]int64) error {
+	for i := 0; ; i++ { // one call of each agent, in order: each counts if the one before kept the lease
+		var calls []call
+		for id, times := range seen {
+			if i < len(times) {
+				at := min(times[i], tx.Micros())
+				calls = append(calls, call{Agent: id, Held: at, At: at})
+			}
+		}
+		if len(calls) == 0 {
+			return nil
+		}
+		if _, err := extend(tx, calls); err != nil {
+			return err
+		}
 	}
-	_, err := extend(tx, calls)
-	return err
 }
 
-// call is an agent, a time at which it had the lease, and when it called.
-type call [3]any
+// call is one of an agent.
+type call struct {
+	Agent schemas.EntityID `json:"agent"`
+	Held  int64            `json:"held"` // a time at which the agent had the lease (UTC µs)
+	At    int64            `json:"at"`   // when it called
+}
 
 // extend lengthens the leases of agents that called, from the call on, not from when it is noted.
 // until is the new end of the last one, 0 if none was lengthened.
@@ -255,7 +267,7 @@ func extend(tx *store.Tx, calls []call) (until int64, err error) {
 
 // extendOwn is extend of the lease that the actor had at a time.
 func extendOwn(g access.Grant, r *row, at int64) error {
-	until, err := extend(g.Tx(), []call{{g.Actor(), at, g.Tx().Micros()}})
+	until, err := extend(g.Tx(), []call{{Agent: g.Actor(), Held: at, At: g.Tx().Micros()}})
 	if until != 0 {
 		r.leaseUntil = until
 	}

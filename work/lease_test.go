@@ -1,12 +1,15 @@
 package work
 
 import (
+	"context"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/proof/soak"
 	"cordelia/schemas"
 )
 
@@ -195,6 +198,60 @@ func TestALateNoteRevivesNoLease(t *testing.T) {
 	n.Auth.Flush(t.Context())
 	require.Equal(t, (-9 * time.Minute).Microseconds(), n.one(`SELECT lease_until FROM work_items`)-n.Clock.Micros)
 	require.EqualValues(t, 2, n.claim(b).Fence)
+}
+
+// Calls that were made in time keep a lease, however late that is written.
+func TestCallsInTimeCountWrittenLate(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	n.claim(a)
+	for _, after := range []time.Duration{40 * time.Second, 55 * time.Second, 10 * time.Minute} {
+		n.Clock.Move(after)
+		n.must(a, func(access.Grant) error { return nil })
+	}
+	n.Auth.Flush(t.Context())
+	require.Equal(t, (-9 * time.Minute).Microseconds(), n.one(`SELECT lease_until FROM work_items`)-n.Clock.Micros,
+		"a minute from the second call")
+}
+
+// Whenever calls are written, leases end when they would have if each had been written at once.
+func TestWheneverCallsAreWritten(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	n.claim(a)
+	n.Auth.Flush(t.Context())
+	failing, stop := context.WithCancel(t.Context())
+	stop()
+	runs, longer, ended := soak.Count(t, 60, 2000), 0, 0
+	for seed := range uint64(runs) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		length := []time.Duration{MinLease, time.Minute, 10 * time.Minute}[random.IntN(3)].Microseconds()
+		begin := n.Clock.Micros + length
+		until := begin
+		n.SQL(`UPDATE work_items SET lease = ?, lease_until = ?`, length, until)
+		for range 1 + random.IntN(30) {
+			n.Clock.Micros += 1e6 + random.Int64N(length>>random.IntN(4)) // closer calls may count as one
+			n.must(a, func(access.Grant) error { return nil })
+			if now := n.Clock.Micros; now < until && until < now+length/2 {
+				until = now + length
+			}
+			if random.IntN(8) == 0 {
+				n.Auth.Flush(failing)
+			}
+		}
+		n.Auth.Flush(t.Context())
+		require.Equal(t, until, n.one(`SELECT lease_until FROM work_items`), "seed %d", seed)
+		if until > begin {
+			longer++
+		}
+		if until < n.Clock.Micros {
+			ended++
+		}
+	}
+	t.Logf("%d runs: %d leases were extended, %d ended", runs, longer, ended)
+	require.Positive(t, longer)
+	require.Positive(t, ended)
+	require.Less(t, ended, runs)
 }
 
 // A clock that jumps back does not prolong a lease beyond the longest there is.

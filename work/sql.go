@@ -106,13 +106,13 @@ const (
 		` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ?
 			AND work_items.state = 'waiting'`
 
-	// extendLeases lengthens leases of agents. ?1 lists of each agent a time at which it had the
-	// lease, and when it called: the lease is lengthened from then, if it was below half.
-	extendLeases = `UPDATE work_items SET lease_until = CAST(json_extract(j.value, '$[2]') AS BIGINT) + lease
+	// extendLeases lengthens leases of agents. ?1 lists calls: a lease that ran when it was held is
+	// lengthened from the call on, if less than half of it was left then.
+	extendLeases = `UPDATE work_items SET lease_until = CAST(json_extract(j.value, '$.at') AS BIGINT) + lease
 		FROM json_each(?1) j
-		WHERE work_items.holder = json_extract(j.value, '$[0]') AND work_items.state = 'leased'
-			AND work_items.lease_until > CAST(json_extract(j.value, '$[1]') AS BIGINT)
-			AND work_items.lease_until < CAST(json_extract(j.value, '$[2]') AS BIGINT) + work_items.lease / 2
+		WHERE work_items.holder = json_extract(j.value, '$.agent') AND work_items.state = 'leased'
+			AND work_items.lease_until > CAST(json_extract(j.value, '$.held') AS BIGINT)
+			AND work_items.lease_until < CAST(json_extract(j.value, '$.at') AS BIGINT) + work_items.lease / 2
 		RETURNING work_items.id, work_items.lease_until`
 
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
