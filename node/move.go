@@ -308,7 +308,7 @@ func copyState(g access.Grant, from *store.Tx) ([]store.TableContent, error) {
 	if err := memory.Reindex(g); err != nil {
 		return nil, err
 	}
-	return tables, g.Tx().Count()
+	return tables, g.Tx().Analyze()
 }
 
 // record writes into the audit record that the state moves, and by whom.

@@ -43,13 +43,13 @@ type dialect struct {
 	begin      []string // the statements that begin a write transaction
 	read       string   // the one that begins a read
 	concurrent []string // the statements that begin a write transaction beside others
-	turn       string   // the statement behind it, which waits for those that run alone and for the turn of its argument
+	afterAgent string   // the one behind it, which waits for those that run alone and for others of the agent in ?
 	last       string   // the one that keeps others from committing, until the transaction ends
 	ask        string   // the one that begins a question outside of a read, "" if none does
 	data       string   // the query for a number that moves with other connections' commits
 	shrink     string   // gives back memory, "" if there is nothing to give back
 	tables     string   // the query that counts the tables of a name
-	count      string   // has the engine count what its tables hold, for its plans; "" if it does not
+	analyze    string   // has the engine count what its tables hold, for its plans; "" if it does not
 	// act tells the database whose sovereign rows the transaction may change, in place of t.acting.
 	act func(t *Tx, owners []schemas.EntityID) error
 	// load inserts many rows into a table.

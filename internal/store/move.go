@@ -332,11 +332,17 @@ func copyRows(tx *Tx, t table, rows iter.Seq2[[]any, error]) error {
 	})
 }
 
-// Count has a server count what its tables hold. Its plans go by that, and else it counts only
-// some minutes after they were filled.
-func (t *Tx) Count() error {
-	if err := t.usable(); err != nil || t.conn.dialect.count == "" {
+// Analyze has a server count what its tables hold, in a transaction that runs alone. Its plans go by
+// that, and else it counts only some minutes after they were filled.
+func (t *Tx) Analyze() error {
+	if err := t.usable(); err != nil {
 		return err
 	}
-	return t.conn.exec(t.conn.dialect.count)
+	if !t.writable {
+		return errReadOnly
+	}
+	if err := t.Alone(); err != nil || t.conn.dialect.analyze == "" {
+		return err
+	}
+	return t.conn.exec(t.conn.dialect.analyze)
 }

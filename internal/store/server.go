@@ -50,18 +50,18 @@ var serverDialect = dialect{
 	begin:      []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
 	read:       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	concurrent: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
-	turn:       "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
+	afterAgent: "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
 	last:       "SELECT pg_advisory_xact_lock(" + lastKey + ")",
 	// All that is in progress counts: what commits last need not have begun last.
-	data:   "SELECT hashtextextended(pg_current_snapshot()::text, 0)",
-	tables: `SELECT count(to_regclass(?))`,
-	act:    actBySetting,
-	load:   copyRows,
-	count:  "ANALYZE",
-	broken: postgres.Broken,
-	later:  postgres.Deferred,
-	flush:  postgres.Flush,
-	ahead:  postgres.Ahead,
+	data:    "SELECT hashtextextended(pg_current_snapshot()::text, 0)",
+	tables:  `SELECT count(to_regclass(?))`,
+	act:     actBySetting,
+	load:    copyRows,
+	analyze: "ANALYZE",
+	broken:  postgres.Broken,
+	later:   postgres.Deferred,
+	flush:   postgres.Flush,
+	ahead:   postgres.Ahead,
 }
 
 // newServer reads the address; the first connection is made when it is needed.

@@ -25,31 +25,31 @@ var shared = map[string]bool{
 	// The item's holder, or the agent that claims it. A trigger of an item that ends marks the
 	// episode of a role that it was for, which no other transaction beside it reads.
 	"work_items": true, "work_leases": true,
-	"slots":       true,                                  // added last, and counted then
-	"idempotency": true,                                  // the agent's
-	"cursors":     true, "streams": true, "events": true, // last
-	"audit": true, "audit_details": true, // last
+	"slots":       true, // added last, and counted then
+	"idempotency": true, // the agent's
+	"cursors":     true, // the agent's: how far it has read. That it passes by its own events is written last
+	"streams":     true, // last, as what follows
+	"events":      true, "audit": true, "audit_details": true,
 }
 
-// WriteConcurrent is Write where the engine can run transactions beside each other: those of one turn,
-// which is an agent's id, come one after the other, and none runs beside one of Write. What it
-// asks of fn:
+// WriteConcurrent is Write where the engine can run transactions beside each other: those of one
+// agent come one after the other, and none runs beside one of Write. What it asks of fn:
 //
 //   - It may run twice: a transaction that turns out to need what others must not change meanwhile
 //     (Tx.Alone, a table that is not shared, a deadlock) is undone and made again by Write.
 //   - What it reads of shared tables others may change before it commits, but for the rows of its
 //     agent and those that it has locked.
 //   - What all such transactions write in the same place it writes last (Tx.Last).
-func (s *Store) WriteConcurrent(ctx context.Context, turn string, fn func(*Tx) error) error {
+func (s *Store) WriteConcurrent(ctx context.Context, agent string, fn func(*Tx) error) error {
 	if s.concurrent != nil {
-		if again, err := s.writeConcurrent(ctx, turn, fn); !again {
+		if again, err := s.writeConcurrent(ctx, agent, fn); !again {
 			return err
 		}
 	}
 	return s.Write(ctx, fn)
 }
 
-func (s *Store) writeConcurrent(ctx context.Context, turn string, fn func(*Tx) error) (again bool, err error) {
+func (s *Store) writeConcurrent(ctx context.Context, agent string, fn func(*Tx) error) (again bool, err error) {
 	c, err := s.concurrent.take(ctx)
 	if err != nil {
 		return false, classify(err)
@@ -67,7 +67,7 @@ func (s *Store) writeConcurrent(ctx context.Context, turn string, fn func(*Tx) e
 			return false, classify(fmt.Errorf("begin: %w", err))
 		}
 	}
-	if err := t.Send(c.dialect.turn, turn); err != nil {
+	if err := t.Send(c.dialect.afterAgent, agent); err != nil {
 		return false, classify(fmt.Errorf("begin: %w", err))
 	}
 	if err = t.run(fn); err == nil {

@@ -63,6 +63,11 @@ func concurrency(t *testing.T, s *store.Store) {
 	require.Equal(t, []string{"lost", "n"}, names(t, s))
 	require.NoError(t, s.WriteConcurrent(ctx, "a", func(tx *store.Tx) error { return tx.Alone() }))
 	require.NoError(t, s.WriteConcurrent(ctx, "a", func(tx *store.Tx) error {
+		err := tx.Analyze()
+		require.False(t, err == nil && tx.Concurrent(), "it counts alone")
+		return err
+	}))
+	require.NoError(t, s.WriteConcurrent(ctx, "a", func(tx *store.Tx) error {
 		tx.Ensure(atMost, "x")
 		return tx.Send(nextHead, "x")
 	}), "a check that fails has it run alone")
@@ -89,7 +94,7 @@ func concurrency(t *testing.T, s *store.Store) {
 	}))
 }
 
-// turns: writes of one turn come one after the other, none runs beside one of Write, and what
+// turns: writes of one agent come one after the other, none runs beside one of Write, and what
 // each does last sees what all before it did.
 func turns(t *testing.T, s *store.Store) {
 	const writers, rounds = 8, 25

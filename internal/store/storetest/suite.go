@@ -234,6 +234,7 @@ func readOnly(t *testing.T, s *store.Store) {
 		_, err = tx.Exec(`DELETE FROM counters`)
 		require.Error(t, err)
 		require.Error(t, tx.Act("a"))
+		require.Error(t, tx.Analyze())
 		return nil
 	}))
 	require.Empty(t, names(t, s))
