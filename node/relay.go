@@ -36,7 +36,7 @@ const (
 // node waits for it. It closes to in the end.
 func (n *Node) Relay(to Outward, groups []schemas.GroupID) {
 	r := &relay{n: n, to: to, from: events.Outward{Groups: groups, Owner: rand.Text()[:12]},
-		refused: map[schemas.GroupID]error{}}
+		lost: map[schemas.GroupID]int64{}, refused: map[schemas.GroupID]error{}}
 	n.background(r.run)
 }
 
@@ -49,6 +49,7 @@ type relay struct {
 	held  bool   // the right to hand over
 	fault string // as was logged, "" = none
 
+	lost    map[schemas.GroupID]int64 // events that were removed before they could go out, as was logged
 	refused map[schemas.GroupID]error // groups whose events were, and that wait for the next tick
 }
 
@@ -130,13 +131,17 @@ func (r *relay) groups(ctx context.Context, groups []schemas.GroupID) error {
 		if mine, err := r.noteSent(ctx, batch, 0); err != nil || !mine {
 			return err
 		}
-		if batch.Removed > 0 {
+		if batch.Removed > r.lost[batch.Group] {
+			r.lost[batch.Group] = batch.Removed
 			slog.Warn("events outward: some were removed before they were handed over (retention.unread_days)",
 				"group", batch.Group, "events", batch.Removed)
 		}
 		sent, failed := r.send(ctx, batch)
 		if _, err := r.noteSent(ctx, batch, sent); err != nil || ctx.Err() != nil {
 			return errors.Join(failed, err)
+		}
+		if sent > 0 {
+			delete(r.lost, batch.Group)
 		}
 		if failed != nil {
 			r.refused[batch.Group] = failed
