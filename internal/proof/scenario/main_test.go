@@ -113,6 +113,22 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// A transcript leaves out the call that until repeats, and no other answer.
+func TestATranscriptLeavesOutWhatIsRepeated(t *testing.T) {
+	script, err := Parse(strings.Join([]string{
+		"as lead", "call agent_list", "call memory_read_hot", "run status", "until 5s context.identity exists",
+		"until 5s context.identity exists"}, "\n"))
+	require.NoError(t, err)
+	told, err := Play(t.Context(), newNode(t), Stdio, script)
+	require.NoError(t, err)
+	var lines []string
+	for _, line := range told {
+		head, _, _ := strings.Cut(line, ":")
+		lines = append(lines, head)
+	}
+	require.Equal(t, []string{"tools of lead", "line 2, lead", "line 4, lead"}, lines)
+}
+
 // requireProven requires that a record was verified to the last entry.
 func requireProven(t *testing.T, v events.Verified, err error) {
 	t.Helper()

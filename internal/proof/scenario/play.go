@@ -42,8 +42,9 @@ type player struct {
 	vars    map[string]any
 	texts   map[string]string // of the answers that vars were saved from
 	last    Answer
-	told    []string  // the transcript so far
+	told    []*string // the transcript so far
 	again   Statement // the last call, for until
+	said    *string   // its answer in told
 	pending map[string]func(context.Context) (Answer, error)
 }
 
@@ -54,6 +55,11 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10), "testdata": testdata()},
 		texts:   map[string]string{},
 		pending: map[string]func(context.Context) (Answer, error){}}
+	defer func() {
+		for _, line := range p.told {
+			transcript = append(transcript, *line)
+		}
+	}()
 	if err := n.SlowClock(); err != nil {
 		return nil, err
 	}
@@ -61,7 +67,7 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 		for i := range st.Times {
 			p.vars["n"] = float64(i)
 			if err := p.do(ctx, st); err != nil {
-				return p.told, fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who,
+				return nil, fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who,
 					p.last.Code, compact(p.last.Value))
 			}
 			p.record(st)
@@ -69,25 +75,10 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) (transcri
 	}
 	for name, c := range p.clients {
 		if err := c.Close(); err != nil {
-			return p.told, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return p.told, nil
-}
-
-// record writes the answer to a statement into the transcript. It leaves out what luck decides: which
-// of two refusals comes, and what a call is answered that until repeats.
-func (p *player) record(st Statement) {
-	switch st.Verb {
-	case "until":
-		p.told = p.told[:len(p.told)-1]
-	case "call", "end", "run":
-		answer := fmt.Sprintf("%s %s\n%s", p.last.Code, compact(p.last.Value), p.last.Text)
-		if strings.Contains(st.Code, "|") {
-			answer = st.Code
-		}
-		p.told = append(p.told, fmt.Sprintf("line %d, %s: %s", st.Line, p.who, answer))
-	}
+	return nil, nil
 }
 
 func (p *player) do(ctx context.Context, st Statement) error {
@@ -185,7 +176,7 @@ func (p *player) learn(ctx context.Context, c Client) error {
 	if err != nil {
 		return err
 	}
-	p.told = append(p.told, fmt.Sprintf("tools of %s: %s", p.who, list))
+	p.tell(fmt.Sprintf("tools of %s: %s", p.who, list))
 	for _, t := range tools {
 		if p.results[t.Name] != nil || t.OutputSchema == nil {
 			continue
