@@ -25,9 +25,27 @@ func blocked(t *testing.T, s *store.Store, end error) (finish func() error) {
 		})
 	}()
 	<-running
+	let := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(let) // else a test that failed waits for its store to close
 	return func() error {
-		close(release)
+		let()
 		return <-done
+	}
+}
+
+// queued begins to write with each of fns, in the order given, so that all wait behind one that was
+// blocked. The returned function waits until they end, and gives their errors.
+func queued(t *testing.T, s *store.Store, fns ...func(*store.Tx) error) (wait func() []error) {
+	t.Helper()
+	errs := make([]error, len(fns))
+	var all sync.WaitGroup
+	for i, fn := range fns {
+		all.Go(func() { errs[i] = s.Write(context.Background(), fn) })
+		require.Eventually(t, func() bool { return s.Backlog() == i+1 }, time.Minute, time.Millisecond)
+	}
+	return func() []error {
+		all.Wait()
+		return errs
 	}
 }
 
@@ -35,14 +53,9 @@ func blocked(t *testing.T, s *store.Store, end error) (finish func() error) {
 func together(t *testing.T, s *store.Store, fns ...func(*store.Tx) error) []error {
 	t.Helper()
 	finish := blocked(t, s, nil)
-	out := make([]error, len(fns))
-	var all sync.WaitGroup
-	for i, fn := range fns {
-		all.Go(func() { out[i] = s.Write(context.Background(), fn) })
-	}
+	wait := queued(t, s, fns...)
 	require.NoError(t, finish())
-	all.Wait()
-	return out
+	return wait()
 }
 
 func neighbours(t *testing.T, s *store.Store) {
@@ -62,20 +75,13 @@ func neighbours(t *testing.T, s *store.Store) {
 // firstFails: a job that fails as the first of its transaction makes no later job fail.
 func firstFails(t *testing.T, s *store.Store) {
 	finish := blocked(t, s, errWanted)
-	var errs [3]error
-	var all sync.WaitGroup
-	for i, name := range []string{"a", "b", "c"} {
-		all.Go(func() {
-			errs[i] = s.Write(context.Background(), func(tx *store.Tx) error {
-				if err := insert(tx, name, ""); err != nil || name != "b" {
-					return err
-				}
-				return errWanted
-			})
-		})
-	}
+	wait := queued(t, s,
+		func(tx *store.Tx) error { return insert(tx, "a", "") },
+		func(tx *store.Tx) error { return errors.Join(insert(tx, "b", ""), errWanted) },
+		func(tx *store.Tx) error { return insert(tx, "c", "") },
+	)
 	require.ErrorIs(t, finish(), errWanted)
-	all.Wait()
+	errs := wait()
 	require.NoError(t, errs[0])
 	require.ErrorIs(t, errs[1], errWanted)
 	require.NoError(t, errs[2])
@@ -87,18 +93,12 @@ func ownTime(t *testing.T, s *store.Store) {
 	finish := blocked(t, s, nil)
 	time.Sleep(200 * time.Millisecond) // by which the second write begins later than the first
 	asked, at := s.Clock().Now(), int64(0)
-	var write sync.WaitGroup
-	var err error
-	write.Go(func() {
-		err = s.Write(context.Background(), func(tx *store.Tx) error {
-			at = tx.Micros()
-			return nil
-		})
+	wait := queued(t, s, func(tx *store.Tx) error {
+		at = tx.Micros()
+		return nil
 	})
-	require.Eventually(t, func() bool { return s.Backlog() == 1 }, time.Minute, time.Millisecond)
 	require.NoError(t, finish())
-	write.Wait()
-	require.NoError(t, err)
+	require.NoError(t, wait()[0])
 	require.Greater(t, at, asked.Add(-100*time.Millisecond).UnixMicro()) // a server's clock may be set meanwhile
 }
 
