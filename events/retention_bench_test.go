@@ -1,9 +1,9 @@
 package events_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,23 +51,29 @@ func BenchmarkRetention(b *testing.B) {
 		}))
 		return n
 	}
-	write := func() (took []time.Duration) {
+	write := func() (took []time.Duration, err error) {
 		for range 200 {
 			begun := time.Now()
-			require.NoError(b, s.Write(context.Background(), func(tx *store.Tx) error {
+			if err := s.Write(b.Context(), func(tx *store.Tx) error {
 				_, err := tx.Exec(`UPDATE counters SET value = value + 1 WHERE name = 'epoch'`)
 				return err
-			}))
+			}); err != nil {
+				return nil, err
+			}
 			took = append(took, time.Since(begun))
 			time.Sleep(time.Millisecond)
 		}
 		slices.Sort(took)
-		return took
+		return took, nil
 	}
 	fill(0, rows)
-	full, alone := bytes(), write()
-	beside := make(chan []time.Duration, 1)
-	go func() { beside <- write() }()
+	full := bytes()
+	alone, err := write()
+	require.NoError(b, err)
+	var waited []time.Duration
+	var failed error
+	var beside sync.WaitGroup
+	beside.Go(func() { waited, failed = write() })
 	keep, half := events.Retention{Events: time.Microsecond}, time.UnixMicro(rows/2+1)
 	look := func() (old []events.Stream) {
 		require.NoError(b, s.Read(b.Context(), func(tx *store.Tx) (err error) {
@@ -79,7 +85,7 @@ func BenchmarkRetention(b *testing.B) {
 	removed, longest, begun := 0, time.Duration(0), time.Now()
 	for old := look(); len(old) > 0; old = look() {
 		begun := time.Now()
-		require.NoError(b, s.Write(context.Background(), func(tx *store.Tx) error {
+		require.NoError(b, s.Write(b.Context(), func(tx *store.Tx) error {
 			n, err := keep.Remove(tx, half, old)
 			removed += n
 			return err
@@ -88,7 +94,8 @@ func BenchmarkRetention(b *testing.B) {
 	}
 	require.Equal(b, rows/2, removed)
 	took := time.Since(begun)
-	waited := <-beside
+	beside.Wait()
+	require.NoError(b, failed)
 	begun = time.Now()
 	require.Empty(b, look())
 	looked := time.Since(begun)
