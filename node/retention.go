@@ -61,7 +61,7 @@ func (n *Node) dueEvents(g access.Grant) (func(context.Context) error, error) {
 		return nil, nil
 	}
 	return func(ctx context.Context) error {
-		return n.Routine(ctx, "sweep", func(g access.Grant) error {
+		return n.Routine(ctx, "remove_old_events", func(g access.Grant) error {
 			removed, err := r.of.Remove(g.Tx(), time.UnixMicro(now), old)
 			if err != nil || removed == 0 {
 				return err

@@ -79,7 +79,7 @@ func TestRetentionRemovesAndTells(t *testing.T) {
 	require.Nil(t, poll(idler, late["cursor"])["gap"])
 	require.Greater(t, h.Number(`SELECT count(*) FROM audit`), entries)
 	require.Positive(t, h.Number(`SELECT count(*) FROM audit a JOIN audit_details d ON d.seq = a.seq
-		WHERE a.target = 'events' AND d.detail LIKE '%events_removed%'`))
+		WHERE a.action = 'remove_old_events' AND a.target = 'events' AND d.detail LIKE '%events_removed%'`))
 
 	h.Must(h.Lead, "memory_write_warm", opstest.With(opstest.Note("The gate was oiled"), map[string]any{"group": "team"}))
 	require.Len(t, poll(reader, nil)["events"], 1, "the stream goes on")
