@@ -116,16 +116,24 @@ func TestRetentionAsksEachReader(t *testing.T) {
 		"a suspended member": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
 			UPDATE entities SET status = 'suspended' WHERE id = 'bob'`, true},
 		"a deactivated member": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
-			UPDATE entities SET status = 'deactivated' WHERE id = 'bob'`, false},
+			UPDATE entities SET status = 'deactivated' WHERE id = 'bob'`, true},
 		"a removed member": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
 			UPDATE entities SET status = 'removed' WHERE id = 'bob'`, false},
 		"one who left": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
 			DELETE FROM members WHERE entity_id = 'bob'`, false},
+		"a member of a silent group": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
+			UPDATE groups SET culture = '{"notification_policy":"silent"}' WHERE id = 'g'`, false},
+		"one of a group that pushes": {ours, `UPDATE cursors SET seq = 0 WHERE entity_id = 'bob';
+			UPDATE groups SET culture = '{"notification_policy":"push"}' WHERE id = 'g'`, true},
+		"a silent group's hand-over": {ours, `INSERT INTO cursors(entity_id, stream, seq) VALUES ('outward', 'g/g', 0);
+			UPDATE groups SET culture = '{"notification_policy":"silent"}' WHERE id = 'g'`, true},
 		"a group's hand-over": {ours, `INSERT INTO cursors(entity_id, stream, seq) VALUES ('outward', 'g/g', 0)`, true},
 		"another group's":     {ours, `INSERT INTO cursors(entity_id, stream, seq) VALUES ('outward', 'g/h', 0)`, false},
 		"its entity":          {mine, `UPDATE cursors SET seq = 0 WHERE entity_id = 'cat'`, true},
 		"its deactivated entity": {mine, `UPDATE cursors SET seq = 0 WHERE entity_id = 'cat';
-			UPDATE entities SET status = 'deactivated' WHERE id = 'cat'`, false},
+			UPDATE entities SET status = 'deactivated' WHERE id = 'cat'`, true},
+		"its removed entity": {mine, `UPDATE cursors SET seq = 0 WHERE entity_id = 'cat';
+			UPDATE entities SET status = 'removed' WHERE id = 'cat'`, false},
 		"a workspace": {mine, `INSERT INTO workspaces(id, owner, group_id, spec, version, created_at, updated_at)
 			VALUES ('w', 'cat', 'g', '{}', 1, 0, 0);
 			INSERT INTO role_streams(workspace, stream, seq) VALUES ('w', 'e/cat', 0)`, true},

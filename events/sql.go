@@ -59,14 +59,17 @@ const (
 		WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?`
 
 	// readers are those whose unread events are kept, each with how far it got in the stream s: the
-	// entity or the members of the group, unless deactivated or removed, and the hand-over outward.
+	// entity or the members of the group, unless removed, and the hand-over outward. The members of
+	// a silent group get no events, so none are kept for them.
 	readers = `SELECT coalesce(c.seq, 0) AS seq FROM entities n
 			LEFT JOIN cursors c ON c.entity_id = n.id AND c.stream = s.name
-			WHERE substr(s.name, 1, 2) = 'e/' AND n.id = substr(s.name, 3) AND n.status NOT IN ('deactivated', 'removed')
-		UNION ALL SELECT coalesce(c.seq, 0) FROM members m
-			JOIN entities n ON n.id = m.entity_id AND n.status NOT IN ('deactivated', 'removed')
+			WHERE substr(s.name, 1, 2) = 'e/' AND n.id = substr(s.name, 3) AND n.status <> 'removed'
+		UNION ALL SELECT coalesce(c.seq, 0) FROM groups g
+			JOIN members m ON m.group_id = g.id
+			JOIN entities n ON n.id = m.entity_id AND n.status <> 'removed'
 			LEFT JOIN cursors c ON c.entity_id = m.entity_id AND c.stream = s.name
-			WHERE substr(s.name, 1, 2) = 'g/' AND m.group_id = substr(s.name, 3)
+			WHERE substr(s.name, 1, 2) = 'g/' AND g.id = substr(s.name, 3)
+				AND coalesce(json_extract(g.culture, '$.notification_policy'), '') <> 'silent'
 		UNION ALL SELECT c.seq FROM cursors c WHERE c.entity_id = 'outward' AND c.stream = s.name`
 	// selectOld lists streams, at most ?3, whose first event is older than ?1 and was acknowledged
 	// by all readers, or older than ?2. What the node has still to hand to a workspace is neither.
