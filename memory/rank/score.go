@@ -167,8 +167,9 @@ func (q *Query) bm25(tf, soft []float64, prev, next *Doc, length, average float6
 // worth is what the i-th word of the query adds to bm25.
 func (q *Query) worth(i int, tf, soft []float64, prev, next *Doc, length, average float64) float64 {
 	n, weight := tf[i], q.order[i].weight
-	if n == 0 && soft != nil && soft[i] > 0 {
-		n, weight = soft[i], q.order[i].meant
+	long := (length + evenLength) / (average + evenLength)
+	if n == 0 && soft != nil && soft[i] > 0 { // that a text is short says nothing of a word that it lacks
+		n, weight, long = soft[i], q.order[i].meant, max(long, 1)
 	}
 	if prev != nil && prev.Tokens <= shortEnough {
 		n += fromPrevious * prev.tf[i]
@@ -179,7 +180,6 @@ func (q *Query) worth(i int, tf, soft []float64, prev, next *Doc, length, averag
 	if n == 0 {
 		return 0
 	}
-	long := (length + evenLength) / (average + evenLength)
 	return weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
 }
 

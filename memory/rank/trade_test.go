@@ -59,6 +59,21 @@ func TestKin(t *testing.T) {
 	}
 }
 
+// A word that is alone with another in a group of the trade counts nearly as much as that, the more
+// there are the less; and that a text is short adds nothing to it.
+func TestWhatAWordOfTheTradeIsWorth(t *testing.T) {
+	worth := func(question, held string, filler int) float64 {
+		asked, other := text.Words(question)[0].Term, text.Words(held)[0].Term
+		scores := ordered(asked, asked, Reader{}, said("itself", asked+strings.Repeat(" filler", filler)),
+			said("other", other))
+		require.Positive(t, scores["itself"])
+		return scores["other"] / scores["itself"]
+	}
+	require.InDelta(t, 0.9, worth("missing", "notfound", 0), 0.05, "of two")
+	require.InDelta(t, 0.6, worth("linter", "detekt", 0), 0.1, "of more")
+	require.Less(t, worth("missing", "notfound", 60), 1.3)
+}
+
 func BenchmarkKin(b *testing.B) {
 	for b.Loop() {
 		related("databas")
