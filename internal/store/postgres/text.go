@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -16,7 +17,7 @@ func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
 // Translate gives a statement as PostgreSQL writes it.
 func Translate(query string) string {
-	tokens := split(ownWords.Replace(query))
+	tokens := split(newest.ReplaceAllString(ownWords.Replace(query), `n FROM newest($1, $2) AS n`))
 	var out strings.Builder
 	params := 0
 	for i := 0; i < len(tokens); i++ {
@@ -51,6 +52,10 @@ func Translate(query string) string {
 	}
 	return out.String()
 }
+
+// newest is how a statement asks for the newest rows that match, which SQLite's index has in order.
+var newest = regexp.MustCompile(
+	`rowid AS n FROM items_fts WHERE items_fts MATCH (\S+)\s+ORDER BY rowid DESC LIMIT (\?\d)`)
 
 // ownWords are comments to SQLite.
 var ownWords = strings.NewReplacer("/*+ ", "", " */", "")

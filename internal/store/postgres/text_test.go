@@ -24,6 +24,8 @@ func TestTranslate(t *testing.T) {
 		{`WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM e)`,
 			`WITH RECURSIVE down(id) AS (SELECT $1 COLLATE "C" UNION SELECT e.id FROM e)`},
 		{`m.items_fts MATCH t.value`, `m.entries ~@ t.value`},
+		{"SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1\n\tORDER BY rowid DESC LIMIT ?2",
+			`SELECT n FROM newest($1, $2) AS n`},
 		{`DELETE FROM items_fts WHERE rowid = ?`, `DELETE FROM items_fts WHERE rowid = $1`},
 		{`session LIKE ? AND substr(id, -8) = ?`, `session ILIKE $1 AND cut(id, -8) = $2`},
 	} {

@@ -1,0 +1,1 @@
+-- PostgreSQL has the words of items in order. The tables stay as they are.
