@@ -30,7 +30,8 @@ CREATE FUNCTION newest(query text, most bigint) RETURNS SETOF bigint LANGUAGE pl
   AS $$ BEGIN
     IF query ~ '^\(?"[sq][0-9]+(w[^"]*|m)"( OR |\)?$)' AND query !~ ' (AND|NOT) ' THEN -- words alone
       RETURN QUERY SELECT w.item FROM unnest(string_to_array(translate(query, '()"', ''), ' OR ')) AS q(word)
-        CROSS JOIN LATERAL (SELECT o.item FROM items_fts_words o WHERE o.word = q.word ORDER BY o.item DESC LIMIT most) w
+        CROSS JOIN LATERAL (SELECT o.item FROM items_fts_words o WHERE o.word = q.word
+          ORDER BY o.item DESC LIMIT most) AS w
         ORDER BY w.item DESC LIMIT most;
     ELSE
       RETURN QUERY SELECT rowid FROM items_fts WHERE entries ~@ query ORDER BY rowid DESC LIMIT most;
