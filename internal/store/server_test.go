@@ -111,6 +111,36 @@ func TestNodesMigrateOnce(t *testing.T) {
 		lines(t, s, `SELECT name FROM schema_version`))
 }
 
+// The words of items in order go with their item, and give what the index of words gives.
+func TestNodesKeepWordsInOrder(t *testing.T) {
+	s := openServer(t, t.Name())
+	write := func(query string, args ...any) {
+		require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(query, args...)
+			return err
+		}))
+	}
+	for n, entries := range []string{"s1m s1wferry s1tx", "s1m s1wferry s1wcrane", "q7m q7wferry", "s1m s1wdock"} {
+		write(`INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`, n+1, entries)
+	}
+	for query, want := range map[string]string{
+		`"s1wferry"`:                    "2 1",
+		`"s1wferry" OR "s1wcrane"`:      "2 1",
+		`("s1wferry" OR "q7wferry")`:    "3 2 1",
+		`("s1m")`:                       "4 2 1",
+		`"s1wdock" OR "s1tx"`:           "4 1",
+		`("s1wferry") NOT ("s1wcrane")`: "1",
+		`("s1m") AND ("s1tx")`:          "1",
+		`"s1wabsent"`:                   "",
+	} {
+		require.Equal(t, []string{want},
+			lines(t, s, `SELECT coalesce(string_agg(n::text, ' '), '') FROM newest('`+query+`', 9) AS n`), query)
+	}
+	require.Equal(t, []string{"4 2"}, lines(t, s, `SELECT string_agg(n::text, ' ') FROM newest('"s1m"', 2) AS n`))
+	write(`DELETE FROM items_fts WHERE rowid < 4`)
+	require.Equal(t, []string{"4 s1m", "4 s1wdock"}, lines(t, s, `SELECT item || ' ' || word FROM items_fts_words`))
+}
+
 // A plan that is made while a table is small goes by an index, for it stays when the table grows.
 func TestNodesPlanForWhatGrows(t *testing.T) {
 	s := openServer(t, t.Name())

@@ -28,8 +28,8 @@ CREATE TRIGGER items_fts_written AFTER INSERT OR DELETE ON items_fts FOR EACH RO
 -- newest gives the newest items that a query finds, at most so many, the newest first.
 CREATE FUNCTION newest(query text, most bigint) RETURNS SETOF bigint LANGUAGE plpgsql STABLE STRICT
   AS $$ BEGIN
-    IF query ~ '^\(?"[sq][0-9]+(w[^"]*|m)"( OR |\)?$)' AND query !~ ' (AND|NOT) ' THEN -- words alone
-      RETURN QUERY SELECT w.item FROM unnest(string_to_array(translate(query, '()"', ''), ' OR ')) AS q(word)
+    IF query ~ '^\(?"[sq][0-9]+(w[^"]*|m)"( OR "[sq][0-9]+(w[^"]*|m)")*\)?$' THEN -- words alone
+      RETURN QUERY SELECT DISTINCT w.item FROM unnest(string_to_array(translate(query, '()"', ''), ' OR ')) AS q(word)
         CROSS JOIN LATERAL (SELECT o.item FROM items_fts_words o WHERE o.word = q.word
           ORDER BY o.item DESC LIMIT most) AS w
         ORDER BY w.item DESC LIMIT most;
