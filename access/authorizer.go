@@ -226,7 +226,8 @@ func (a *Authorizer) use(g Grant, f func(Grant) error) error {
 	return f(g)
 }
 
-// again repeats a decision made before. A right lost in between is CodeRevoked.
+// again repeats a decision made before, if rights have moved or one of them has ended since. A
+// right lost in between is CodeRevoked.
 func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
 	if p.Method == ByNode {
 		return before, nil
@@ -235,7 +236,7 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	if err != nil {
 		return before, err
 	}
-	if epoch == before.epoch {
+	if before.holds(epoch, tx.Micros()) {
 		return before, nil
 	}
 	now, err := a.decide(tx, p, op)

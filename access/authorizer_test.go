@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,11 @@ func (m *moment) Now() time.Time {
 	}
 	return time.Now()
 }
+
+// ahead is a clock that is so much ahead, in nanoseconds.
+type ahead struct{ atomic.Int64 }
+
+func (a *ahead) Now() time.Time { return time.Now().Add(time.Duration(a.Load())) }
 
 func (n *node) insert(id, parent schemas.EntityID, kind string, caps schemas.Capabilities) {
 	raw, err := json.Marshal(caps)
@@ -259,6 +265,34 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 		require.NoError(t, <-errs)
 		require.NoError(t, <-errs)
 		require.NoError(t, n.b.Do(t.Context(), as(worker), op, func(access.Grant) error { return nil }))
+	})
+	t.Run("a token or a lifetime that ends while a write waits for its turn", func(t *testing.T) {
+		end := time.Now().Add(time.Hour).UnixMicro()
+		for name, begin := range map[string]func(n *node) access.Principal{
+			"token": func(n *node) access.Principal {
+				n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
+					VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, end)
+				return access.Principal{Entity: worker, Method: access.ByToken, KeySeq: 1, TokenHash: []byte{1}}
+			},
+			"lifetime": func(n *node) access.Principal {
+				n.sql(`UPDATE entities SET expires_at = ? WHERE id = ?`, end, lead)
+				return as(worker)
+			},
+		} {
+			n := newNode(t)
+			p := begin(n)
+			var clock ahead
+			door, st := n.door(&clock)
+			done := make(chan error, 1)
+			require.NoError(t, st.Write(t.Context(), func(*store.Tx) error {
+				go func() { done <- door.Do(context.Background(), p, write, mark("late")) }()
+				require.Eventually(t, func() bool { return st.Backlog() == 1 }, 5*time.Second, time.Millisecond)
+				clock.Store(int64(time.Hour))
+				return nil
+			}))
+			require.ErrorIs(t, <-done, schemas.ErrRevoked, name)
+			require.False(t, n.marked("late"), name)
+		}
 	})
 	t.Run("F08 a token ends with its row, in every process", func(t *testing.T) {
 		n := newNode(t)

@@ -15,6 +15,12 @@ type decision struct {
 	epoch int64
 	actor *chain           // the entity acting, with its ancestors
 	via   schemas.EntityID // who acts through it, "" if it acts itself
+	until int64            // when a token or a lifetime that it rests on ends, UTC µs; 0 = none does
+}
+
+// holds reports whether the decision is still the same under the epoch, at the time now.
+func (d decision) holds(epoch, now int64) bool {
+	return epoch == d.epoch && (d.until == 0 || now < d.until)
 }
 
 // mayChange lists whose sovereign rows the transaction may change.
@@ -67,6 +73,12 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 	}
 	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
 		return d, a.refusal(op, d.actor, denials, tx.Micros())
+	}
+	d.until = proof.expires
+	for _, link := range d.actor.links {
+		if link.ExpiresAt != 0 && (d.until == 0 || link.ExpiresAt < d.until) {
+			d.until = link.ExpiresAt
+		}
 	}
 	if d.via != "" {
 		return d, nil // an ancestor is acting through it right now
