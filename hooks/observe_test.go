@@ -60,9 +60,13 @@ func TestHooksTellOfAnExecutorsCalls(t *testing.T) {
 		AND exit = 0 AND head = 'all well, [secret]'`))
 	told(one, failed)
 	require.Equal(t, 1, h.Number(`SELECT count(*) FROM hook_calls WHERE exit = 2 AND head LIKE 'Exit code 2%'`))
+	told(one, `{"hook_event_name":"PostToolUseFailure","tool_name":"B\u0000ash","command":"cat \u0000core",` +
+		`"error":"Exit code 3\n\u0000ELF"}`)
+	require.Equal(t, 1, h.Number(`SELECT count(*) FROM hook_calls WHERE exit = 3 AND head LIKE '%␀ELF'`),
+		"no engine drops a call because its output is no text")
 	report()
 	told(one, ok)
-	require.Equal(t, 2, kept(), "its lease is over")
+	require.Equal(t, 3, kept(), "its lease is over")
 	w := h.Must(two, "task_claim", map[string]any{"role": "R4a"})["work"].(map[string]any)
 	inputs := w["brief"].(map[string]any)["inputs"].(map[string]any)
 	require.Contains(t, inputs["doubts"].([]any)[0], "reported that it failed")

@@ -97,7 +97,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 		return nil, schemas.Invalidf("the arguments of %s are not JSON", o.Name).
 			Expecting("a JSON object").Try("%s again with a JSON object", schemas.Do(o.Name)).Because(err)
 	}
-	if hasNUL(args) {
+	if schemas.HasNUL(args) {
 		return nil, schemas.Invalidf("the arguments of %s hold the character NUL (\\u0000)", o.Name).
 			Expecting("text without it").Try("%s again without that character", schemas.Do(o.Name))
 	}

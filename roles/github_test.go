@@ -28,8 +28,8 @@ func TestGitHubsRequests(t *testing.T) {
 			"pull o/r#9", "", `"action":"closed"`},
 		{"pull_request", `{"action": "closed", "pull_request": {"number": 9, "merged": false}, `, "pull_request.closed",
 			"pull o/r#9", "", `"action":"closed"`},
-		{"pull_request_review", `{"action": "submitted", "review": {"state": "CHANGES_REQUESTED", "body": "Tests?"}, ` +
-			pull + `, `, "review.changes_requested", "pull o/r#9", "", `"review":"Tests?"`},
+		{"pull_request_review", `{"action": "submitted", "review": {"state": "CHANGES_REQUESTED", "body": "Tests\u0000?"}, ` +
+			pull + `, `, "review.changes_requested", "pull o/r#9", "", `"review":"Tests␀?"`},
 		{"check_run", `{"action": "completed", "check_run": {"name": "lint", "conclusion": "failure", "head_sha": "c0ffee",
 			"output": {"summary": "3 lines"}, "pull_requests": [{"number": 9}]}, `, "check_run.failed", "pull o/r#9", "",
 			`"summary":"3 lines"`},
@@ -39,7 +39,7 @@ func TestGitHubsRequests(t *testing.T) {
 			"head_sha": "c0ffee"}, `, "check_run.timed_out", "commit o/r@c0ffee", "", `"name":"lint"`},
 		{"star", `{"action": "created", `, "", "", "", ""},
 	} {
-		header := map[string]string{"X-GitHub-Event": c.kind, "X-GitHub-Delivery": "d"}
+		header := map[string]string{"X-GitHub-Event": c.kind, "X-GitHub-Delivery": "d\xff"}
 		m, err := Map(schemas.Webhook{Kind: github, Domain: "code"}, Hook{Source: "hub", Body: []byte(c.body + about + "}"),
 			Header: func(name string) string { return header[name] }}, time.Now())
 		require.NoError(t, err, c.event)
@@ -48,7 +48,7 @@ func TestGitHubsRequests(t *testing.T) {
 			continue
 		}
 		e := m.Event
-		require.Equal(t, []string{c.event, c.thread, c.alias, "code", "hub", "d", "eve"},
+		require.Equal(t, []string{c.event, c.thread, c.alias, "code", "hub", "d\uFFFD", "eve"},
 			[]string{e.Type, e.Thread, m.Alias, e.Domain, e.Source, e.ID, e.Metadata["author"]})
 		require.Contains(t, string(e.Payload), c.payload)
 		require.True(t, e.Outside)

@@ -91,7 +91,9 @@ func (r *Roles) HookOf(g access.Grant, source string) (workspace string, h schem
 	if !g.IsNode() {
 		return "", h, access.ErrNoGrant
 	}
-	err = g.Tx().QueryRow(selectHook, source).Scan(&workspace)
+	if err = store.ErrNoRows; roleName.MatchString(source) {
+		err = g.Tx().QueryRow(selectHook, source).Scan(&workspace)
+	}
 	if errors.Is(err, store.ErrNoRows) {
 		return "", h, schemas.NotFoundf("there is no webhook %s", schemas.Shorten(source, 40))
 	}
@@ -117,7 +119,7 @@ type Mapped struct {
 // Map makes an event of a signed request, whose body is only read now.
 func Map(h schemas.Webhook, r Hook, now time.Time) (m Mapped, err error) {
 	var body map[string]any
-	if json.Unmarshal(r.Body, &body) != nil {
+	if json.Unmarshal(schemas.JSONWithoutNUL(r.Body), &body) != nil {
 		return m, schemas.Invalidf("the body is no JSON object")
 	}
 	delivery := h.Delivery
@@ -131,7 +133,7 @@ func Map(h schemas.Webhook, r Hook, now time.Time) (m Mapped, err error) {
 		m.Event.Type = named
 	}
 	e := &m.Event
-	e.ID, e.Source, e.Domain, e.Outside = r.Header(delivery), r.Source, h.Domain, true
+	e.ID, e.Source, e.Domain, e.Outside = strings.ToValidUTF8(r.Header(delivery), "\uFFFD"), r.Source, h.Domain, true
 	if e.ID == "" {
 		return m, schemas.Invalidf("the request has no %s", delivery).Expecting("an id of the delivery")
 	}

@@ -180,8 +180,9 @@ type Evidence struct {
 }
 
 // NewEvidence keeps [EvidenceEnd] bytes of each end of output, cut between
-// characters.
+// characters, and no NUL.
 func NewEvidence(tool, input string, exit int, output string) Evidence {
+	tool, input, output = WithoutNUL(tool), WithoutNUL(input), WithoutNUL(output)
 	head := output[:Boundary(output, min(len(output), EvidenceEnd))]
 	rest := output[len(head):]
 	if len(rest) > EvidenceEnd {

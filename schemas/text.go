@@ -1,7 +1,9 @@
 package schemas
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -22,6 +24,36 @@ func Shorten(s string, limit int) string {
 	}
 	return s[:Boundary(s, max(limit-len(mark), 0))] + mark
 }
+
+// WithoutNUL is s with a sign in the place of each character NUL, which PostgreSQL keeps in no text.
+// Programs print it, and what they print is kept on every engine.
+func WithoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "␀") }
+
+// JSONWithoutNUL is WithoutNUL of JSON, which can only write the character as \u0000; behind an
+// odd number of backslashes that is text.
+func JSONWithoutNUL(text []byte) []byte {
+	sign := []byte(`\u0000`)
+	var out []byte
+	for {
+		at := bytes.Index(text, sign)
+		if at < 0 {
+			return append(out, text...)
+		}
+		before := at
+		for before > 0 && text[before-1] == '\\' {
+			before--
+		}
+		if out = append(out, text[:at]...); (at-before)%2 == 0 {
+			out = append(out, "␀"...)
+		} else {
+			out = append(out, sign...)
+		}
+		text = text[at+len(sign):]
+	}
+}
+
+// HasNUL reports whether JSON holds the character NUL.
+func HasNUL(text []byte) bool { return len(JSONWithoutNUL(text)) != len(text) }
 
 // Count says how many there are, in the words for one or for any other number, which
 // carry their verb with them where there is one.

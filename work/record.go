@@ -102,7 +102,7 @@ func Record(g access.Grant, r Run) error {
 
 // bounded is r with no more than is kept.
 func (r Run) bounded() Run {
-	r.Reason = schemas.Shorten(r.Reason, maxReason)
+	r.Model, r.Reason = schemas.WithoutNUL(r.Model), schemas.Shorten(schemas.WithoutNUL(r.Reason), maxReason)
 	if over := len(r.Calls) - maxRecorded; over > 0 {
 		last := r.Calls[len(r.Calls)-1]
 		r.Calls = append(r.Calls[:maxRecorded:maxRecorded], RecordedCall{schemas.Evidence{Tool: last.Tool, Exit: -1,

@@ -199,6 +199,10 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 			return ok
 		}
 	}
+	if schemas.HasNUL(text) { // a signature may cover it
+		b.refused.add(s.at(line), "holds the character NUL")
+		return s.head != nil
+	}
 	var r record
 	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
 		b.refused.add(s.at(line), misread(err))

@@ -280,6 +280,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 	refused(swap(`"kind":"item"`, `"kind":"item","extra":1`), "extra")
 	refused(swap(`"visibility":"private"`, `"visibility":"public"`), "")
 	refused(swap(`"kind":"item"`, `"kind":"item`), "not JSON")
+	refused(swap("quoting", `quot\u0000ing`), "NUL")
 	m := newNode(t)
 	done, _, err = m.tryImport(ada, text+lines[item])
 	require.NoError(t, err)

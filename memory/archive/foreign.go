@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cordelia/memory"
+	"cordelia/schemas"
 )
 
 // Limits of one item made from Markdown.
@@ -25,7 +26,7 @@ func (b *Bundle) takeForeign(where string, t memory.ItemType, data map[string]an
 		b.refused.add(where, "holds text that is not UTF-8")
 		return
 	}
-	item, wrong := memory.Foreign(t, raw, where)
+	item, wrong := memory.Foreign(t, schemas.JSONWithoutNUL(raw), where)
 	if len(wrong) > 0 {
 		b.refused.add(where, strings.TrimSpace(strings.TrimPrefix(wrong[0].Path, "/")+" "+wrong[0].Msg))
 		return
