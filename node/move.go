@@ -126,6 +126,11 @@ func (m *moving) inspect(tx *store.Tx) error {
 		return schemas.Deniedf("%s is not the key of the person whose state is in %s", m.home.HumanKey(), m.out.From).
 			Try("run the command in the home with that person's keys, or name it with --home")
 	}
+	if m.o.DryRun && m.o.To != "" {
+		if err := store.Kept(tx); err != nil {
+			return err
+		}
+	}
 	return m.verify(tx)
 }
 

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cordelia/internal/store/postgres"
 	"cordelia/schemas"
@@ -45,6 +46,11 @@ func Copy(from, to *Tx) ([]TableContent, error) {
 		return nil, err
 	}
 	var sent []TableContent
+	if to.conn.dialect != &sqliteDialect {
+		if err := kept(from, tables); err != nil {
+			return nil, err
+		}
+	}
 	for _, t := range tables {
 		sum := newSum(t)
 		if err := to.conn.dialect.load(to, t, sum.over(t.rows(from))); err != nil {
@@ -57,6 +63,40 @@ func Copy(from, to *Tx) ([]TableContent, error) {
 		return nil, err
 	}
 	return arrived, differ(sent, arrived)
+}
+
+// Kept refuses a file with a text that a server cannot keep.
+//
+// Errors: CodeInvalid that names the row.
+func Kept(file *Tx) error {
+	tables, err := tablesOf(file, file)
+	if err != nil {
+		return err
+	}
+	return kept(file, tables)
+}
+
+func kept(file *Tx, tables []table) error {
+	for _, t := range tables {
+		for row, err := range t.rows(file) {
+			if err != nil {
+				return fmt.Errorf("read table %s: %w", t.name, err)
+			}
+			for i, v := range row {
+				text, is := v.(string)
+				if !is || !strings.Contains(text, "\x00") && utf8.ValidString(text) {
+					continue
+				}
+				named := max(slices.Index(t.columns, "id"), 0) // else by the first column of its key
+				return schemas.Invalidf("%s of the row of table %s with the %s %v holds the character NUL, or bytes that "+
+					"are no UTF-8, which PostgreSQL keeps in no text; nothing was written", t.columns[i], t.name,
+					t.columns[named], row[named]).
+					Try("take it out and repeat the call: cordelia memory delete ID --mode purge ends an item; what hooks " +
+						"told of a call goes after 30 days")
+			}
+		}
+	}
+	return nil
 }
 
 // Same compares what two databases hold, of which one is a file.

@@ -61,6 +61,20 @@ func TestACopyIsCompared(t *testing.T) {
 	require.NoError(t, both(func(from, to *Tx) error { _, err := Same(from, to); return err }))
 }
 
+// What a server cannot keep is named before anything is copied there.
+func TestATextThatAServerCannotKeepIsNamed(t *testing.T) {
+	s := open(t)
+	kept := func() error { return s.Read(t.Context(), Kept) }
+	require.NoError(t, kept())
+	require.NoError(t, put(t.Context(), s, "bell", "a\x00b"))
+	require.ErrorContains(t, kept(), "value of the row of table node with the name bell holds the character NUL")
+	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec(`UPDATE node SET value = CAST(x'61ff' AS TEXT) WHERE name = 'bell'`)
+		return err
+	}))
+	require.ErrorContains(t, kept(), "no UTF-8")
+}
+
 func index(list []TableContent, name string) int {
 	for i, c := range list {
 		if c.Table == name {
