@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -50,6 +52,9 @@ type Adoption struct {
 	Capabilities json.RawMessage // nil = those of a worker
 }
 
+// maxDisplayName is how long a name for people may be, in bytes, as agent_register takes it.
+const maxDisplayName = 200
+
 // Adopt registers an agent of another node under the person who imports its
 // record. It keeps its own key, proves itself over HTTP like any other, and
 // starts at tier Low.
@@ -66,6 +71,12 @@ func (n *Node) Adopt(ctx context.Context, person access.Principal, a Adoption) (
 	case schemas.AgentIDFromKey(r.PublicKey) != r.AgentID:
 		return agents.Record{}, schemas.Invalidf("the record's id is not the hash of its key").Try(
 			"ask for a fresh record: cordelia agent record NAME, on the agent's node")
+	case !slices.Contains(schemas.AgentTypes(), r.AgentType):
+		return agents.Record{}, schemas.Invalidf("the record's agent_type is none").
+			Expecting("one of %v", schemas.AgentTypes())
+	case r.DisplayName == "" || len(r.DisplayName) > maxDisplayName || strings.Contains(r.DisplayName, "\x00"):
+		return agents.Record{}, schemas.Invalidf("the record's display_name has %d bytes, or holds the character NUL",
+			len(r.DisplayName)).Expecting("1–%d bytes", maxDisplayName)
 	}
 	if err := key.Verify(); err != nil {
 		return agents.Record{}, err

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,18 @@ func TestAnAgentOfAnotherNodeStartsLow(t *testing.T) {
 	forged.AgentID = schemas.EntityID("ab" + string(record.AgentID[2:]))
 	_, err = home.node.Adopt(t.Context(), ann.Principal, node.Adoption{Record: forged})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
+	for _, change := range []func(r *node.ForeignRecord){
+		func(r *node.ForeignRecord) { r.AgentType = "" },
+		func(r *node.ForeignRecord) { r.AgentType = "human" },
+		func(r *node.ForeignRecord) { r.DisplayName = "" },
+		func(r *node.ForeignRecord) { r.DisplayName = "a\x00b" },
+		func(r *node.ForeignRecord) { r.DisplayName = strings.Repeat("x", 201) },
+	} {
+		odd := record
+		change(&odd)
+		_, err = home.node.Adopt(t.Context(), ann.Principal, node.Adoption{Record: odd})
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+	}
 	_, err = home.node.Adopt(t.Context(), ann.Principal,
 		node.Adoption{Record: record, Name: "visitor", Groups: []string{"team"}})
 	require.NoError(t, err)
