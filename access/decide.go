@@ -170,7 +170,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 	}
 	return schemas.Deniedf("this agent is not autonomous and its parent gave no sign of life for %s", a.cfg.Presence).
 		Try("wait until the parent makes any call; a parent that may can set autonomous with %s",
-			schemas.Tool("agent_capabilities"))
+			schemas.Other("agent_capabilities"))
 }
 
 // refusal words the denials of an operation. The caller learns what refused it
@@ -187,12 +187,12 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 		where = "an ancestor of this agent"
 	}
 	err := &schemas.Error{Code: schemas.CodeDenied, Err: Refused{Denials: denials}}
-	capabilities := schemas.Tool("agent_capabilities")
+	capabilities := schemas.Other("agent_capabilities")
 	switch d.Reason {
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
 		if err = err.Try("the parent of that one can add it with %s", capabilities); own {
-			err = err.Try("the parent can add it: %s", schemas.Tool("agent_capabilities", "agent", self.Name,
+			err = err.Try("the parent can add it: %s", schemas.Other("agent_capabilities", "agent", self.Name,
 				"tools", []string{"+" + op.Tool}))
 		}
 	case DeniedNotActive:
@@ -207,7 +207,7 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 		err.Msg = where + " has reached the end of its lifetime"
 		if err = err.Try("the parent of that one can give it more time with %s", capabilities); own {
 			err = err.Try("the parent can give it more time, counted from its registration: %s",
-				schemas.Tool("agent_capabilities", "agent", self.Name,
+				schemas.Other("agent_capabilities", "agent", self.Name,
 					"capabilities", map[string]int{"ttl_seconds": 86400}))
 		}
 	default:
@@ -252,9 +252,9 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 func wayBack(name string, from schemas.AgentStatus) schemas.Hint {
 	if on, ok := schemas.BackToActive(from); ok {
 		return schemas.Hintf("the parent or the user can %s it: %s", on,
-			schemas.Tool("agent_lifecycle", "agent", name, "action", on))
+			schemas.Other("agent_lifecycle", "agent", name, "action", on))
 	}
-	return schemas.Hintf("the parent can register a new one with %s", schemas.Tool("agent_register"))
+	return schemas.Hintf("the parent can register a new one with %s", schemas.Other("agent_register"))
 }
 
 // Refused is the cause inside a denial, for the log: which entities of the chain

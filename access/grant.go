@@ -98,6 +98,11 @@ func (g Grant) Chain() []ChainLink {
 	return slices.Clone(g.g.decision.actor.links)
 }
 
+// Has reports whether the tool is among those of the actor. It may be asked of a used-up Grant.
+func (g Grant) Has(tool string) bool {
+	return g.g != nil && g.g.decision.actor != nil && len(lacking(g.g.decision.actor, tool, 0)) == 0
+}
+
 // Holds reports whether the actor is id or stands above it.
 func (g Grant) Holds(id schemas.EntityID) (bool, error) {
 	if g.Tx() == nil {

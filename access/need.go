@@ -50,7 +50,7 @@ func (g Grant) Need(needs ...Need) error {
 						"EMCON (emission control) is on in the group %s: everything in it can be read and nothing "+
 							"written", n.Group).
 						Try("wait until its owner, or an admin, turns it off with %s; or write without the group",
-							schemas.Tool("memory_group", "action", "update", "group", n.Group, "emcon", false))
+							schemas.Other("memory_group", "action", "update", "group", n.Group, "emcon", false))
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Expecting("a place that it may write: without visibility and group, its own memory").

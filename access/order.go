@@ -67,7 +67,7 @@ func CheckRegistration(child schemas.Capabilities, chain []ChainLink) error {
 		return nil
 	}
 	return refuse(schemas.CodeDenied, "the capabilities exceed what the chain of ancestors may hand down", found).
-		Try("ask for less, or have the parent widened with %s first", schemas.Tool("agent_capabilities"))
+		Try("ask for less, or have the parent widened with %s first", schemas.Other("agent_capabilities"))
 }
 
 // ancestor is one boundary a child is held against, above levels up (1 = parent).

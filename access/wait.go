@@ -155,5 +155,5 @@ func allBusy(e entity) error {
 	return schemas.Errorf(schemas.CodeBusy, "%d operations of this agent or one above it are already running",
 		e.Caps.MaxParallelOps).
 		Try("wait for one to finish and repeat the call; the parent can raise max_parallel_ops with %s",
-			schemas.Tool("agent_capabilities"))
+			schemas.Other("agent_capabilities"))
 }

@@ -71,7 +71,7 @@ func admit(g access.Grant, id schemas.GroupID, member schemas.EntityID, role Rol
 	} else if !ok {
 		return schemas.Deniedf("the agent is not below you, so it is invited, not added").
 			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add"),
-				schemas.Tool("review_decide"))
+				schemas.Other("review_decide"))
 	}
 	return join(g, id, member, role)
 }

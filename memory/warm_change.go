@@ -141,7 +141,7 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 			r.id).
 			Expecting("the word of an agent above the author, or of a person").
 			Try("ask the parent or the user to say so: %s",
-				schemas.Tool("memory_write_warm", "id", r.id, "validated", true))
+				schemas.Other("memory_write_warm", "id", r.id, "validated", true))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (r *row) unshared() error {
 	}
 	return schemas.Deniedf("%s is in quarantine (confidence %.3g)", r.id, float64(r.confidence)/1000).
 		Expecting("an item of confidence 0.3 or more, or one its owner validated").
-		Try("its owner can say so: %s", schemas.Tool("memory_write_warm", "id", r.id, "validated", true))
+		Try("its owner can say so: %s", schemas.Other("memory_write_warm", "id", r.id, "validated", true))
 }
 
 // copyOf is a copy of src for group.

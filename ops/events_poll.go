@@ -232,7 +232,7 @@ func acknowledge(ctx context.Context, c *Call, cursor string) error {
 
 // read runs f without taking a turn at writing, which only acknowledging needs.
 func read(ctx context.Context, c *Call, f func(access.Grant) error) error {
-	return c.Node.Auth.Do(ctx, c.Caller.Principal, pollOp(c.As), f)
+	return c.do(ctx, pollOp(c.As), f)
 }
 
 func unread(ctx context.Context, c *Call, in eventsPollIn) (EventsPollOut, error) {

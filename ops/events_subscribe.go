@@ -98,7 +98,7 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (EventsSubscr
 
 func listSubscriptions(ctx context.Context, c *Call) (out EventsSubscribeOut, err error) {
 	op := access.Op{Tool: c.Op.Name, Effect: access.Read, As: c.As}
-	err = c.Node.Auth.Do(ctx, c.Caller.Principal, op, func(g access.Grant) error {
+	err = c.do(ctx, op, func(g access.Grant) error {
 		m, err := mailboxOf(g)
 		if err != nil {
 			return err

@@ -60,6 +60,9 @@ type Operation struct {
 	keeping *keeping // nil: its calls never become pending
 }
 
+// inPerson are the names of the operations that are; Define adds them.
+var inPerson = map[string]bool{}
+
 // Define makes an operation from its spec and handler. In and Out are structs with json tags;
 // fields without omitempty are required. These tags say more of a field:
 //
@@ -76,6 +79,9 @@ type Operation struct {
 // The common arguments as and, on mutating operations, idempotency_key are added.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	o := &Operation{Spec: s, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out]()}
+	if s.InPerson {
+		inPerson[s.Name] = true
+	}
 	o.schemas = sync.OnceValues(o.compile) // made at the start they take a seventh of the time to the first answer
 	o.run = func(ctx context.Context, c *Call, args []byte) (any, error) {
 		var in In
@@ -87,7 +93,9 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 			}
 			return nil, refusal
 		}
-		return handle(ctx, c, in)
+		out, err := handle(ctx, c, in)
+		c.addressed(out, err)
+		return out, err
 	}
 	return o
 }
@@ -126,7 +134,8 @@ type Call struct {
 	args        json.RawMessage
 	key         string // idempotency key
 	requestHash []byte
-	pending     *pendingRow // nil: this is not a pending call being tried again
+	pending     *pendingRow  // nil: this is not a pending call being tried again
+	acted       access.Grant // what it last acted by, used up or not
 }
 
 // Call runs the operation. The error, if any, is for the face to word.
@@ -137,6 +146,7 @@ func (o *Operation) Call(ctx context.Context, s *Service, caller Caller, args js
 		return nil, err
 	}
 	if err := c.resolve(ctx); err != nil {
+		c.addressed(nil, err)
 		return nil, err
 	}
 	answer, err := o.run(ctx, c, c.args)
@@ -195,7 +205,15 @@ func (c *Call) op() access.Op {
 
 // Do runs f with the caller's grant, in one transaction.
 func (c *Call) Do(ctx context.Context, f func(access.Grant) error) error {
-	return c.Node.Auth.Do(ctx, c.Caller.Principal, c.op(), f)
+	return c.do(ctx, c.op(), f)
+}
+
+// do is Do for an operation that asks for less than the call's own.
+func (c *Call) do(ctx context.Context, op access.Op, f func(access.Grant) error) error {
+	return c.Node.Auth.Do(ctx, c.Caller.Principal, op, func(g access.Grant) error {
+		c.acted = g
+		return f(g)
+	})
 }
 
 // sign signs msg with the caller's key where it is the actor's own, else with
@@ -217,6 +235,7 @@ func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, 
 		if out, err = once(g, c, f); err != nil || !c.Op.Mutates() {
 			return err
 		}
+		c.addressed(out, nil) // before it is words
 		return c.pending.answered(g, out)
 	})
 	if err == nil && c.pending != nil && !c.Op.Mutates() { // a snapshot takes no answer
@@ -240,6 +259,7 @@ func once[Out any](g access.Grant, c *Call, f func(access.Grant) (Out, error)) (
 	if out, err = f(g); err != nil {
 		return out, err
 	}
+	c.addressed(out, nil) // before it is words
 	return out, record(g, c, out)
 }
 

@@ -322,10 +322,11 @@ func (s *Service) shownPending(ctx context.Context, caller Caller, k pendingRow)
 		if err != nil {
 			return PendingCall{}, err
 		}
-		err = s.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		err = c.do(ctx, c.lookOp(), func(g access.Grant) (err error) {
 			out.Answer, err = c.Op.keeping.show(g, c.args, []byte(k.result))
 			return err
 		})
+		c.addressed(out.Answer, err)
 		switch {
 		case errors.Is(err, schemas.ErrBusy):
 			out.State = CallWaiting // for a slot to show it in

@@ -199,7 +199,7 @@ func TestPendingCallsEnd(t *testing.T) {
 	h.clock.advance(time.Second)
 	over := h.poll(w, pending.ID)
 	require.Equal(t, CallAnswered, over.State)
-	require.Equal(t, noWork().String(), over.Answer.(TaskClaimOut).Next.String())
+	require.Equal(t, taskClaimIn{}.noWork().String(), over.Answer.(TaskClaimOut).Next.String())
 	h.clock.advance(answerLasts - time.Second)
 	require.Equal(t, over.Answer, h.poll(w, pending.ID).Answer)
 	h.clock.advance(time.Second)

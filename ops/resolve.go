@@ -78,7 +78,7 @@ func (c *Call) resolve(ctx context.Context) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+	if err := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 		for _, r := range refs {
 			id, err := r.kind.one(g, r.short)
 			if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeInvalid {

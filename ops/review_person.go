@@ -38,7 +38,7 @@ func (c *Call) forPerson(ctx context.Context, in reviewDecideIn, err error) erro
 		return err
 	}
 	out := NeedsPerson{Err: err}
-	if lost := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+	if lost := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 		for _, d := range in.Decisions {
 			m, waits, err := matter(g, d, c.tainted())
 			if err != nil {

@@ -46,7 +46,7 @@ func (o RoleDraftOut) Text() string {
 func draftRole(ctx context.Context, c *Call, in roleDraftIn) (RoleDraftOut, error) {
 	if len(in.Template) == 0 {
 		out := RoleDraftOut{Drafts: []roles.Draft{}}
-		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		err := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Drafts(g, in.Workspace)
 			out.Drafts = append(out.Drafts, list...)
 			return err

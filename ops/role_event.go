@@ -75,7 +75,7 @@ func sendEvent(ctx context.Context, c *Call, in roleEventIn) (RoleEventOut, erro
 	e.Outside = c.tainted() // what its sender read may speak out of it
 	if in.DryRun {
 		out := RoleEventOut{DryRun: true, Decisions: []roles.Decided{}}
-		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		err := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Explain(g, in.Workspace, e, false)
 			for _, d := range list {
 				out.Decisions = append(out.Decisions, roles.Decided{Decision: d})

@@ -54,7 +54,7 @@ func message(ctx context.Context, c *Call, in roleMessageIn) (RoleMessageOut, er
 			return RoleMessageOut{}, schemas.Invalidf("the message has no content").Expecting("content, or about alone")
 		}
 		out := RoleMessageOut{Messages: []roles.Message{}}
-		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		err := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Messages(g, in.Workspace, in.About)
 			out.Messages = append(out.Messages, list...)
 			return err

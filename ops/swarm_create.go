@@ -106,7 +106,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (SwarmCreateOut
 		return out, err
 	}
 	var parent keys.Recipient
-	if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+	if err := c.do(ctx, c.lookOp(), func(g access.Grant) (err error) {
 		parent, err = agents.KeyOf(g, g.Actor())
 		return err
 	}); err != nil {
@@ -155,7 +155,7 @@ func (c *Call) asMaker(ctx context.Context, id schemas.GroupID) error {
 	if id == "" {
 		return nil
 	}
-	return c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+	return c.do(ctx, c.lookOp(), func(g access.Grant) error {
 		maker, err := swarm.Maker(g, id)
 		if err != nil || maker == g.Actor() {
 			return err
@@ -175,7 +175,7 @@ func (c *Call) lookOp() access.Op {
 
 // trySwarm says what the plan would come to.
 func (c *Call) trySwarm(ctx context.Context, plan *swarm.Plan) (out SwarmCreateOut, err error) {
-	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+	err = c.do(ctx, c.lookOp(), func(g access.Grant) error {
 		m, err := swarm.Try(g, plan)
 		out = swarmAnswer(m)
 		return err

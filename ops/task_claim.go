@@ -53,9 +53,8 @@ func (o TaskClaimOut) Text() string {
 }
 
 // noWork says what to do when there is none, and nothing is wrong.
-func noWork() schemas.Hint {
-	return schemas.Hintf("there is no work for you now; to wait for some: %s",
-		schemas.Tool("task_claim", "wait_seconds", 50))
+func (in taskClaimIn) noWork() schemas.Hint {
+	return schemas.Hintf("there is no work for you now; to wait for some: %s", in.again())
 }
 
 // reportWith is the call that ends a lease.
@@ -174,11 +173,11 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 			in.again()), nil
 	}
 	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {
-		return noWork(), nil
+		return in.noWork(), nil
 	}
 	known, err := work.Offers(g, role)
 	if err != nil || known {
-		return noWork(), err
+		return in.noWork(), err
 	}
 	return schemas.Hintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has "+
 		"%s, a swarm its slots; claim without a role for any work",
@@ -265,7 +264,7 @@ func (c *Call) foundWork(ctx context.Context, want work.Wanted, w *work.Watch) (
 	}); err != nil || !yes {
 		return false, err
 	}
-	err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+	err := c.do(ctx, c.lookOp(), func(g access.Grant) (err error) {
 		want.Apart = c.Caller.Apart
 		of, err := ownQueue(g, want)
 		if err == nil {

@@ -216,7 +216,7 @@ func TestClaimGoesOnBesideTrouble(t *testing.T) {
 	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks BEGIN SELECT RAISE(ABORT, 'defect'); END`)
 	h.node.ReapWork(t.Context()) //nolint:errcheck // or the node's routine met it before
 	require.NoError(t, h.node.ReapWork(t.Context()), "it is left alone for a while")
-	require.Equal(t, noWork().String(), h.must(one, "task_claim", map[string]any{})["next"])
+	require.Equal(t, taskClaimIn{}.noWork().String(), h.must(one, "task_claim", map[string]any{})["next"])
 }
 
 // Who repeats a report with its key gets the item that came next again.

@@ -102,7 +102,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)
 	case in.Next:
-		out.Next = noWork()
+		out.Next = taskClaimIn{}.noWork()
 	}
 	return out, nil
 }

@@ -287,7 +287,7 @@ func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, woken <-chan st
 
 // statusOver reports whether a wait for a result would end now.
 func statusOver(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
-	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+	err = c.do(ctx, c.lookOp(), func(g access.Grant) (err error) {
 		done, err = in.over(g, c.asks())
 		return err
 	})

@@ -101,7 +101,7 @@ func mayReturn(g access.Grant) (schemas.Agent, error) {
 	if self.AgentType == "" || !self.Capabilities.Autonomous {
 		return self, schemas.Deniedf("only autonomous agents come back from work of their own").
 			Try("write with %s; a parent that may can set autonomous with %s", schemas.Tool("memory_write_warm"),
-				schemas.Tool("agent_capabilities"))
+				schemas.Other("agent_capabilities"))
 	}
 	return self, nil
 }

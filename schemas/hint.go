@@ -13,7 +13,9 @@ type Call struct {
 	Tool string
 	Args []Arg
 	Bare bool // without arguments, where that means something else
-	Do   bool // in a sentence that says to make it: "call X", "run X"
+	// Other: who is told of it does not make it itself, but one above it does.
+	Other bool
+	Do    bool // in a sentence that says to make it: "call X", "run X"
 }
 
 // Arg is an argument of a call.
@@ -50,6 +52,13 @@ func Tool(name string, args ...any) Call {
 // Alone is the call of a tool without arguments, for tools that then do something else.
 func Alone(name string) Call { return Call{Tool: name, Bare: true} }
 
+// Other is Tool for another to call than who is told of it.
+func Other(name string, args ...any) Call {
+	c := Tool(name, args...)
+	c.Other = true
+	return c
+}
+
 // Do is Tool in a sentence that says to make the call.
 func Do(name string, args ...any) Call {
 	c := Tool(name, args...)
@@ -64,7 +73,7 @@ func (c Call) String() string {
 		text = "call " + text
 	}
 	switch {
-	case c.Bare:
+	case c.Bare && len(c.Args) == 0:
 		return text + " without arguments"
 	case len(c.Args) == 0:
 		return text
@@ -133,6 +142,17 @@ func (h Hint) In(words func(string) string, call func(Call) string) string {
 		}
 	}
 	return b.String()
+}
+
+// As has the calls of the hint made as agent, but those of others, those that name an agent
+// already, and those that mine does not report.
+func (h Hint) As(agent string, mine func(Call) bool) {
+	for _, p := range h {
+		if c := p.Call; c != nil && !c.Other && mine(*c) &&
+			!slices.ContainsFunc(c.Args, func(a Arg) bool { return a.Name == "as" }) {
+			c.Args = append(slices.Clip(c.Args), Arg{"as", agent})
+		}
+	}
 }
 
 // MarshalJSON writes the hint in the words for agents: what goes out as JSON goes to them.

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -214,15 +215,33 @@ func leased(g access.Grant, p *Report) (r row, before filed, a asks, err error) 
 	err = g.Tx().QueryRow(selectLeased, p.id, g.Actor(),
 		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late, &a.role, &a.schema, &a.checks)...)
 	if errors.Is(err, store.ErrNoRows) {
-		return r, before, a, schemas.NotFoundf("you never held work %q with fence %d",
-			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
-			Expecting("work_id and fence as the claim gave them").Try(
-			"%s, which gives back the item you hold", schemas.Do("task_claim"))
+		return r, before, a, neverHeld(g, p)
 	}
 	if err != nil {
 		return r, before, a, fmt.Errorf("read lease: %w", err)
 	}
 	return r, before, a, nil
+}
+
+// neverHeld refuses a report of a lease that is not the actor's: of one that an agent below it holds
+// it says so.
+func neverHeld(g access.Grant, p *Report) error {
+	refusal := schemas.NotFoundf("you never held work %q with fence %d", schemas.Shorten(schemas.ShortID(p.id), 64),
+		p.fence).Expecting("work_id and fence as the claim gave them").
+		Try("%s, which gives back the item you hold", schemas.Do("task_claim"))
+	var holder schemas.EntityID
+	err := g.Tx().QueryRow(selectLeaseHolder, p.id, p.fence).Scan(&holder)
+	if errors.Is(err, store.ErrNoRows) {
+		return refusal
+	}
+	if err != nil {
+		return fmt.Errorf("read who has the lease: %w", err)
+	}
+	if below, err := g.Holds(holder); err != nil || !below {
+		return cmp.Or(err, error(refusal))
+	}
+	name := g.NameOf(holder)
+	return refusal.Try("%s, an agent below you, held it: repeat the call with \"as\": %q", name, name)
 }
 
 // progress notes how far the holder is, and extends its lease.

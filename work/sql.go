@@ -123,6 +123,8 @@ const (
 		CASE WHEN work_items.seat = 0 THEN coalesce(json_extract(work_items.brief, '$.means.checks'), '') ELSE '' END
 		FROM work_items JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2
 		JOIN work_lanes c ON c.n = work_items.lane WHERE work_items.id = ?1`
+	selectLeaseHolder = `SELECT l.holder FROM work_items JOIN work_leases l ON l.item = work_items.n AND l.fence = ?2
+		WHERE work_items.id = ?1`
 	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
 	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`

@@ -30,7 +30,7 @@ func (a *App) Advice(h schemas.Hint) string { return Clean(a.inCommands(h, a.As)
 func (a *App) inCommands(h schemas.Hint, as string) string {
 	return h.In(a.Here, func(c schemas.Call) string {
 		given := map[string]json.RawMessage{}
-		if as != "" {
+		if as != "" && !c.Other {
 			given["as"] = schemas.Arg{Value: as}.Raw()
 		}
 		for _, arg := range c.Args {
