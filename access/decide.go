@@ -227,7 +227,7 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 		if own && e.StatusReason != "" {
 			err.Msg += ": " + e.StatusReason
 		}
-		err.Msg += "; it has no end of its own"
+		err.Msg += "; until its parent or the user resumes it"
 		return "", false
 	}
 	end := e.StatusAt + a.cfg.Cooldown.Microseconds()

@@ -68,9 +68,9 @@ func TestSuspensionsSayWhyAndUntilWhen(t *testing.T) {
 	e = refused(lead, "node", "rate_limit")
 	require.Regexp(t, `^an ancestor of this agent is suspended by the node until .*: too many refused calls within a minute$`, e.Msg)
 	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself$`, e.Hint.String())
-	require.Equal(t, "this agent is suspended: looks odd; it has no end of its own",
+	require.Equal(t, "this agent is suspended: looks odd; until its parent or the user resumes it",
 		refused(worker, "ann", "looks odd").Msg)
-	require.Equal(t, "an ancestor of this agent is suspended; it has no end of its own",
+	require.Equal(t, "an ancestor of this agent is suspended; until its parent or the user resumes it",
 		refused(lead, "ann", "looks odd").Msg)
 }
 

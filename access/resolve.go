@@ -69,7 +69,7 @@ func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityI
 	}
 	switch len(best) {
 	case 0:
-		return "", NotKnown(ref)
+		return "", notKnownTo(tx, viewer, ref)
 	case 1:
 		return best[0].id, nil
 	}
@@ -98,10 +98,26 @@ func distinctNames(list []candidate) []string {
 }
 
 // NotKnown is the one answer for an agent that is absent and one that is hidden.
-func NotKnown(ref string) error {
+func NotKnown(ref string) error { return notKnown(ref) }
+
+func notKnown(ref string) *schemas.Error {
 	return schemas.NotFoundf("there is no agent %q here", ref).
 		Expecting("a name, parent/name, an id, or the first 8 or more characters of an id").
 		Try("%s shows the agents you can name", schemas.Tool("agent_list"))
+}
+
+// notKnownTo is NotKnown with the name that viewer may have meant, of those that it may know of.
+func notKnownTo(tx *store.Tx, viewer schemas.EntityID, ref string) error {
+	refusal := notKnown(ref)
+	rows, err := tx.Query(selectNamesKnown, viewer)
+	names, err := store.Collect(rows, err, func(r *sql.Rows) (name string, err error) { return name, r.Scan(&name) })
+	if err != nil {
+		return fmt.Errorf("read names: %w", err)
+	}
+	if near := schemas.Nearest(strings.ToLower(ref), names); near != "" {
+		return refusal.Try("did you mean %q? %s shows the agents you can name", near, schemas.Tool("agent_list"))
+	}
+	return refusal
 }
 
 // ErrNoGrant is what an empty or used-up Grant answers.

@@ -47,6 +47,8 @@ const (
 		WHERE (e.id = ?2 OR e.name = ?2 OR (length(?2) >= 8 AND substr(e.id, 1, length(?2)) = ?2))
 		  AND (e.id IN (SELECT id FROM down) OR e.id IN (SELECT id FROM up) OR e.id IN (SELECT id FROM met))
 		ORDER BY nearness, e.id LIMIT 32`
+	selectNamesKnown = sight + `SELECT DISTINCT e.name FROM entities e WHERE e.status <> 'removed'
+		AND e.id IN (SELECT id FROM down UNION SELECT id FROM up UNION SELECT id FROM met) ORDER BY e.name`
 	selectKnown = sight + `SELECT e.id, e.name, e.display_name FROM entities e
 		WHERE e.id IN (SELECT id FROM down UNION SELECT id FROM up UNION SELECT id FROM met)
 		ORDER BY e.created_at DESC, e.id`

@@ -202,12 +202,12 @@ func checkGrants(r Record) error {
 	}
 	return schemas.Invalidf("the grants do not fit the capabilities").With(bad...).
 		Expecting("groups and private access that the capabilities allow").
-		Try("widen capabilities or drop the grant, then call again")
+		Try("drop the grant, or widen capabilities: {\"memory_read\": {\"visibility\": [\"private\", \"group\"]}}")
 }
 
 // pickName checks a wanted name, or makes one: the display name as a slug, with
-// a number when it is taken.
-func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
+// a number when it is taken or promised.
+func pickName(tx *store.Tx, r Record, wanted string, promised ...string) (string, error) {
 	base := wanted
 	if base == "" {
 		if base = slug(r.DisplayName); base == "" {
@@ -234,17 +234,33 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !slices.Contains(taken, base) {
-		return base, nil
-	}
-	if wanted != "" {
+	if wanted != "" && slices.Contains(taken, base) {
 		return "", nameTaken(tx, r.Parent, wanted)
 	}
-	for n := 2; ; n++ {
-		if name := fmt.Sprintf("%s-%d", base, n); !slices.Contains(taken, name) {
-			return name, nil
-		}
+	return freeName(base, append(taken, promised...)), nil
+}
+
+// freeName is base, with a number when it is taken.
+func freeName(base string, taken []string) string {
+	name := base
+	for n := 2; slices.Contains(taken, name); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
 	}
+	return name
+}
+
+// NamesFor gives the names that agents of these display names would get, registered below the actor
+// one after the other.
+func NamesFor(g access.Grant, displayNames []string) ([]string, error) {
+	names := make([]string, len(displayNames))
+	for i, displayed := range displayNames {
+		name, err := pickName(g.Tx(), Record{Parent: g.Actor(), DisplayName: displayed}, "", names[:i]...)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = name
+	}
+	return names, nil
 }
 
 // misleadingNames are names that readers take for a person or the node.
@@ -270,7 +286,7 @@ func nameTaken(tx *store.Tx, parent schemas.EntityID, name string) error {
 	}
 	if status != schemas.Deactivated {
 		return schemas.Conflictf("you already have an agent named %q", name).
-			Try("choose another name, or leave name out to get a free one")
+			Try("go on with it: as %q; for one more, choose another name", name)
 	}
 	return schemas.Conflictf("you already have an agent named %q, which is deactivated", name).
 		Try("%s to take it up again, or choose another name",

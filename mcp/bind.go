@@ -175,6 +175,9 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		if err == nil {
 			return b.succeeded(ctx, out)
 		}
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil, cause(ctx, err) // the client's doing, or the end of the connection: no defect
+		}
 		if needs, ok := errors.AsType[ops.NeedsPerson](err); ok {
 			return b.askPerson(ctx, c, o, req, needs), nil
 		}

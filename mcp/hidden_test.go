@@ -60,11 +60,13 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	for era, worker := range eras {
 		grant("agent_list")
 		for name, answer := range map[string]string{
-			"memory_read_hox": "there is no tool 'memory_read_hox' for this agent; tools/list",
+			"memory_read_hox": "there is no tool 'memory_read_hox' here; tools/list",
 			"memory_session":  "memory_session is not among the tools of this agent; next: the parent can add it: ",
-			"agent_lisp":      "for this agent; did you mean agent_list? tools/list",
-			"list_agent":      "for this agent; did you mean agent_list? tools/list",
-			"agent":           "for this agent; did you mean agent_list? tools/list",
+			"agent_lisp":      "here; did you mean agent_list? tools/list",
+			"mcp__plugin_cordelia_cordelia__agent_list": "did you mean agent_list? tools/list",
+			"cordelia.agent_list":                       "did you mean agent_list? tools/list",
+			"list_agent":                                "here; did you mean agent_list? tools/list",
+			"agent":                                     "here; did you mean agent_list? tools/list",
 		} {
 			refused := worker(name, obj{})
 			require.Contains(t, refused, `"code":-32602`)

@@ -72,10 +72,14 @@ func absent(ctx context.Context, n *ops.Service, c ops.Caller, tool string, has 
 		}
 	}
 	meant := ""
-	if list := schemas.Meant(tool, slices.Sorted(maps.Keys(has))); list != nil {
+	bare := tool[strings.LastIndexAny(tool, ".:/")+1:] // clients put the server's name before it
+	if _, behind, found := strings.Cut(bare, "cordelia__"); found {
+		bare = behind
+	}
+	if list := schemas.Meant(bare, slices.Sorted(maps.Keys(has))); list != nil {
 		meant = fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
 	}
-	return Errorf(CodeInvalidParams, "there is no tool '%s' for this agent; %stools/list shows those there are",
+	return Errorf(CodeInvalidParams, "there is no tool '%s' here; %stools/list shows those there are",
 		ops.Escape(tool), meant)
 }
 

@@ -167,8 +167,8 @@ func (b *binding) addPrompts(srv *sdkserver.MCPServer) {
 			func(_ context.Context, req sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 				for _, a := range f.args {
 					if a.required && req.Params.Arguments[a.name] == "" {
-						return nil, schemas.Invalidf("the prompt %s needs %s", f.name, a.name).Expecting("%s",
-							a.description)
+						return nil, schemas.Invalidf("the prompt %s needs %s", f.name, a.name).
+							Expecting("%s", a.description).Try("prompts/get %s again with %s", f.name, a.name)
 					}
 				}
 				return sdk.NewGetPromptResult(f.description, []sdk.PromptMessage{

@@ -172,6 +172,10 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	}
 	_, err = g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
 	if store.IsUnique(err) {
+		if own, err := g.ReadScope(); err == nil && slices.Contains(own.Groups, n.ID) {
+			return schemas.Conflictf("you are in the group %s already", n.ID).Expecting("a name that no group has").
+				Try("go on with it: %s", schemas.Tool("memory_group", "action", "read", "group", n.ID))
+		}
 		return schemas.Conflictf("the name %s is taken", n.ID).
 			Expecting("a name that no group has").
 			Try("%s shows your groups; call it again with another name", schemas.Tool("memory_group", "action", "list"))

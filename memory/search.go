@@ -93,6 +93,7 @@ type Hit struct {
 type Hidden struct {
 	Quarantined int `json:"quarantined,omitempty"`
 	Expired     int `json:"expired,omitempty"`
+	NotYet      int `json:"not_yet_valid,omitempty"`
 	Superseded  int `json:"superseded,omitempty"`
 }
 
@@ -142,8 +143,11 @@ func NewQuery(s Search) (*Query, error) {
 	}
 	for path, t := range map[string]string{"/since": s.Since, "/until": s.Until, "/as_of": s.AsOf} {
 		if t != "" && schemas.DateOf(t).IsZero() {
-			check.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
+			check.add(path, "%s", schemas.NoDate(t))
 		}
+	}
+	if since, until := micros(s.Since), endOf(s.Until); since != 0 && until != 0 && since > until {
+		check.add("/until", "is before since")
 	}
 	if s.Limit < 0 || s.Limit > maxHits {
 		check.add("/limit", "must be from 1 to %d", maxHits)

@@ -159,6 +159,8 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 			case !p.see.includes(d.owner) && !p.see.includes(d.author):
 			case d.supersededBy != "":
 				found.Hidden.Superseded++
+			case cmp.Or(p.asOf, p.now) < d.begins():
+				found.Hidden.NotYet++
 			default:
 				found.Hidden.Expired++
 			}

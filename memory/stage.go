@@ -50,6 +50,20 @@ func CloseStaging(g access.Grant, id schemas.GroupID, members ...schemas.EntityI
 	return g.RightsChanged()
 }
 
+// Content is the data of a new item, in its one form.
+func (d *Draft) Content() []byte { return d.content.data }
+
+// Says reports whether a new item would say what i does, of the same time and with the same weight.
+func (d *Draft) Says(i Item) bool {
+	confidence := DefaultConfidence
+	if d.Confidence != nil {
+		confidence = thousandths(*d.Confidence)
+	}
+	return d.Type == i.Type && bytes.Equal(d.content.data, i.Data) && d.Subject == i.Subject && d.Key == i.Key &&
+		micros(d.ValidFrom) == micros(i.ValidFrom) && micros(d.ValidTo) == micros(i.ValidTo) &&
+		confidence == thousandths(i.Confidence) && cmp.Or(d.Source, FromAgent) == i.Provenance.Source
+}
+
 // Stage writes what d asks for into a staging group the actor is in, as the
 // actor's. Nothing finds it, nothing is compared with it and nothing shares it: it
 // shows by its id to the actor and those above (INV-STAGED).

@@ -188,7 +188,7 @@ func (c *checker) field(path, kind string, v any) {
 		}
 	case "date":
 		if s, ok := v.(string); !ok || schemas.DateOf(s).IsZero() {
-			c.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
+			c.add(path, "%s", schemas.NoDate(s))
 		}
 	case "prediction":
 		c.prediction(path, v)

@@ -196,7 +196,7 @@ func (d *Draft) metadata(check *checker) {
 	}
 	for path, s := range map[string]string{"/valid_from": d.ValidFrom, "/valid_to": d.ValidTo} {
 		if s != "" && schemas.DateOf(s).IsZero() {
-			check.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
+			check.add(path, "%s", schemas.NoDate(s))
 		}
 	}
 	if from, to := micros(d.ValidFrom), micros(d.ValidTo); from != 0 && to != 0 && from >= to {

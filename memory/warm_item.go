@@ -206,11 +206,15 @@ func (r *row) state(at int64) string {
 	return stateCurrent
 }
 
+// begins is when r began to be true.
+func (r *row) begins() int64 {
+	if r.validFrom == 0 {
+		return r.created
+	}
+	return r.validFrom
+}
+
 // wasTrue reports whether r was true at a moment: valid and not ended.
 func (r *row) wasTrue(at int64) bool {
-	from := r.validFrom
-	if from == 0 {
-		from = r.created
-	}
-	return at >= from && (r.validTo == 0 || at < r.validTo) && !r.ended(at)
+	return at >= r.begins() && (r.validTo == 0 || at < r.validTo) && !r.ended(at)
 }

@@ -212,6 +212,10 @@ func absentGroup(g access.Grant, id schemas.GroupID) error {
 	refusal := schemas.NotFoundf("there is no group %s here", strconv.Quote(oneLine(string(id), 80))).
 		Expecting("the id of a group you are a member of").
 		Try("%s shows your groups", schemas.Tool("memory_group", "action", "list"))
+	if g.Has("memory_group") && schemas.CheckGroupID(string(id)) == nil {
+		refusal.Hint = append(refusal.Hint, schemas.Hintf(", %s makes it",
+			schemas.Tool("memory_group", "action", "create", "group", id))...)
+	}
 	return nearGroups(scope.Groups, id, refusal)
 }
 

@@ -41,6 +41,8 @@ type AgentListOut struct {
 	Agents []AgentRow       `json:"agents"`
 	Cursor string           `json:"cursor,omitempty"`
 
+	Next schemas.Hint `json:"next,omitempty"` // where none has the status asked for
+
 	who names
 }
 
@@ -58,7 +60,10 @@ func (o AgentListOut) Text() string {
 		}
 		list = append(list, line)
 	}
-	if len(o.Agents) == 0 {
+	switch {
+	case o.Next != nil:
+		list = append(list, o.Next.String())
+	case len(o.Agents) == 0:
 		list = append(list, "no agents below you; agent_register makes one")
 	}
 	return lines(append(list, more(o.Cursor))...)
@@ -94,6 +99,14 @@ var agentList = Define(Spec{
 		found, err := agents.List(g, agents.Filter{Status: in.Status, Ended: in.Ended, After: after, Limit: limit + 1})
 		if err != nil {
 			return out, err
+		}
+		if len(found) == 0 && in.Status != "" {
+			if others, err := agents.List(g, agents.Filter{Limit: 1}); err != nil {
+				return out, err
+			} else if len(others) > 0 {
+				out.Next = schemas.Hintf("none is %s; %s shows those in other states", in.Status,
+					schemas.Alone("agent_list"))
+			}
 		}
 		if len(found) > limit {
 			last := found[limit-1]

@@ -25,7 +25,7 @@ type agentRegisterIn struct {
 	Capabilities   json.RawMessage       `json:"capabilities,omitempty" like:"capabilities" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools (+name and -name change the usual ones), max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory, event and work tools, 1 h"`
 	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
 	BonusGroups    []string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`
-	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
+	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write" jsonschema:"what it may do with your private items"`
 	Subscriptions  []events.Subscription `json:"subscriptions,omitempty" text:"event" jsonschema:"events it gets; default all it may read"`
 	OwnKey         *ownKey               `json:"own_key,omitempty" jsonschema:"a key it made itself, base64: see docs"`
 }
@@ -62,8 +62,8 @@ func (o AgentRegisterOut) Text() string {
 var agentRegister = Define(Spec{
 	Name: "agent_register", Title: "Register an agent", Toolset: Agents, Effect: access.Write,
 	SearchHint: "create spawn worker agent identity", AlwaysLoad: true,
-	Description: "Register an agent under you, with its own identity and no more rights than yours. Returns its id " +
-		"and its private key sealed to you. Its own process then acts as it: cordelia mcp --as NAME.",
+	Description: "Register an agent under you, with its own identity and no more rights than yours. Its key " +
+		"stays on this machine. Its own process then acts as it: cordelia mcp --as NAME.",
 }, func(ctx context.Context, c *Call, in agentRegisterIn) (AgentRegisterOut, error) {
 	reg, identity, err := newRegistration(c, in)
 	if err != nil {
@@ -103,6 +103,13 @@ var agentRegister = Define(Spec{
 	out.Next = schemas.Hintf("It keeps its own key: it proves itself at POST /auth/challenge.")
 	if identity != nil {
 		out.Next, out.KeyFile = c.keepKey(ctx, *identity, out.AgentID, out.Name)
+	}
+	if out.KeyFile {
+		act := schemas.Hintf("as %q", out.Name)
+		if slices.Contains(out.Capabilities.Tools, "task_claim") {
+			act = schemas.Hintf("%s", schemas.Tool("task_claim", "as", out.Name))
+		}
+		out.Next = slices.Concat(out.Next, schemas.Hintf("; or act as it: "), act, schemas.Hintf("."))
 	}
 	return out, nil
 })
@@ -223,8 +230,7 @@ func (c *Call) keepKey(
 		return schemas.Hintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
 			false
 	}
-	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s; or act as it: %s.", c.processOf(ctx, id, name),
-		schemas.Tool("task_claim", "as", name)), true
+	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s", c.processOf(ctx, id, name)), true
 }
 
 // processOf is what --as takes for a new agent: the name of a child of the person or of their

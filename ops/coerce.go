@@ -138,6 +138,7 @@ func (s *schema) coercedObject(value any) any {
 	if len(s.properties) == 0 {
 		return object
 	}
+	s.wrap(object)
 	for _, given := range slices.Sorted(maps.Keys(object)) {
 		v := object[given]
 		if p := s.property(given); p != nil {
@@ -154,6 +155,33 @@ func (s *schema) coercedObject(value any) any {
 		}
 	}
 	return object
+}
+
+// wrap takes an object for the one element of the list of objects that it is to hold, where all that
+// it has is members of such an element.
+func (s *schema) wrap(object map[string]any) {
+	for _, p := range s.properties {
+		if p.items == nil || len(p.items.properties) == 0 {
+			continue
+		}
+		one := map[string]any{}
+		for name, v := range object {
+			switch {
+			case name == "as" || name == "idempotency_key":
+			case s.property(name) == nil && p.items.property(name) != nil:
+				one[name] = v
+			default:
+				return
+			}
+		}
+		if len(one) > 0 {
+			for name := range one {
+				delete(object, name)
+			}
+			object[p.name] = []any{one}
+		}
+		return
+	}
 }
 
 // meant is the member that a name stands for which none has: its own in another form, one

@@ -27,9 +27,9 @@ var eventsPoll = Define(Spec{
 }, pollEvents)
 
 type eventsPollIn struct {
-	Ack         string `json:"ack,omitempty" jsonschema:"cursor of handled events"`
+	Ack         string `json:"ack,omitempty" hint:"cursor,after,since" jsonschema:"cursor of handled events"`
 	Limit       int    `json:"limit,omitempty" jsonschema:"1 to 100, default 20"`
-	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50"`
+	WaitSeconds int    `json:"wait_seconds,omitempty" hint:"timeout,timeout_seconds" jsonschema:"0 to 50"`
 	Peek        bool   `json:"peek,omitempty" jsonschema:"look only"`
 }
 

@@ -23,7 +23,7 @@ var memoryGroup = Define(Spec{
 
 type memoryGroupIn struct {
 	Action      string          `json:"action" enum:"create,list,read,add,remove,update,invitations"`
-	Group       schemas.GroupID `json:"group,omitempty" also:"name" jsonschema:"its id"`
+	Group       schemas.GroupID `json:"group,omitempty" also:"name,id" jsonschema:"its id"`
 	Entity      string          `json:"entity,omitempty" also:"agent,agentid,member" jsonschema:"agent to add or remove"`
 	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer"`
 	Description *string         `json:"description,omitempty" jsonschema:"what it is for"`

@@ -69,6 +69,7 @@ var inPerson = map[string]bool{}
 //	jsonschema:"…"      describes it, for models
 //	enum:"a,b"          closes it
 //	also:"id,name"      other names that models give it, which are taken for it
+//	hint:"cursor"       other names for which it is proposed
 //	ref:"task"          it names a thing by an id, which may be given shortened
 //	text:"event"        an object, of which a mere string gives this member
 //	free:"lines"        free words: a list of lines is taken, too ("json": any value)

@@ -36,7 +36,7 @@ func decodeCursor(cursor string, place any) error {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil {
-		err = json.Unmarshal(raw, place)
+		err = strictly(raw, place) // one of another tool has other members
 	}
 	if err != nil {
 		return schemas.Invalidf("the cursor is not one this node gave out").

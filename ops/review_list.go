@@ -49,7 +49,8 @@ func (o ReviewListOut) Text() string {
 	if len(o.Waiting) == 0 {
 		return "nothing waits for you"
 	}
-	list := []string{schemas.Count(len(o.Waiting), "waits", "wait") + "; decide with review_decide, naming each hash"}
+	first := when(o.NextCursor != "", "more wait; the first ")
+	list := []string{first + schemas.Count(len(o.Waiting), "waits", "wait") + "; decide with review_decide, naming each hash"}
 	var invitations []review.Entry
 	for _, e := range o.Waiting {
 		if e.Kind == review.ToGroup {

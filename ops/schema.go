@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,12 +62,12 @@ func (o *Operation) compile() (c compiled, err error) {
 	if c.arguments, err = schemaOf(o.in); err != nil {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
-	addArgument := func(name, description string) {
+	addArgument := func(name, description string, hints ...string) {
 		c.arguments.properties = append(c.arguments.properties,
-			property{name: name, schema: &schema{kind: "string", description: description}})
+			property{name: name, schema: &schema{kind: "string", description: description, hints: hints}})
 	}
 	if !o.InPerson {
-		addArgument("as", "agent below you")
+		addArgument("as", "agent below you", "agent", "agent_id", "agent_name", "worker")
 	}
 	if o.Effect != access.Read {
 		addArgument("idempotency_key", "for retries")
@@ -123,20 +124,23 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 	return nil, c.invalid(o, doc, found)
 }
 
-// invalid words violations, with the names and the values known there.
+// invalid words violations, with the values known there, and with the names where one is unknown.
 func (c compiled) invalid(o *Operation, doc any, found []schemas.Violation) error {
 	var expected []string
 	for i, v := range found {
 		steps := strings.Split(strings.TrimPrefix(v.Path, "/"), "/")
 		parent, at := c.arguments.at(steps[:len(steps)-1])
-		if parent == nil || v.Path == "" {
+		if v.Path == "" {
+			parent, at = c.arguments, ""
+		}
+		if parent == nil {
 			continue
 		}
 		name := steps[len(steps)-1]
 		if v.Msg == jsonschema.Unknown {
 			given, _ := doc.(map[string]any) // only members of arguments are published in words
 			found[i].Msg += parent.correction(name, given)
-		} else if p, _ := c.arguments.at(steps); p != nil {
+		} else if p, _ := c.arguments.at(steps); p != nil && v.Path != "" {
 			if len(p.enum) == 0 || !strings.Contains(v.Msg, "one of ") { // else it lists the values already
 				found[i].Msg += p.wants()
 			}
@@ -148,9 +152,6 @@ func (c compiled) invalid(o *Operation, doc any, found []schemas.Violation) erro
 	}
 	e := schemas.Invalidf("the arguments of %s are not valid", o.Name).
 		Try("correct what is listed and %s again", schemas.Do(o.Name)).With(found...)
-	if len(expected) == 0 {
-		expected = []string{c.arguments.takes("")}
-	}
 	return e.Expecting("%s", strings.Join(expected, "; "))
 }
 
@@ -184,6 +185,12 @@ func (s *schema) names() []string {
 func (s *schema) correction(name string, given map[string]any) string {
 	near := s.near(name)
 	for _, p := range s.properties {
+		if p.items != nil && near == p.name+"[0]."+name {
+			if beside := p.items.among(given); len(beside) > 0 {
+				return fmt.Sprintf("; it goes into %s, with %s", near[:strings.LastIndex(near, ".")],
+					strings.Join(beside, " and "))
+			}
+		}
 		if near != p.name+"."+name || p.members == nil {
 			continue
 		}
@@ -194,9 +201,19 @@ func (s *schema) correction(name string, given map[string]any) string {
 	return when(near != "", "; did you mean %s?", near)
 }
 
-// near is what a name that no member has may mean: the nearest name, one or two that
+// among gives the names of given that are members of s.
+func (s *schema) among(given map[string]any) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return s.property(name) == nil })
+}
+
+// near is what a name that no member has may mean: the one it is a hint for, the nearest name, one or two that
 // end with it, that name with its unit, or where a member of a member has it.
 func (s *schema) near(name string) string {
+	for _, p := range s.properties {
+		if slices.Contains(p.hints, name) {
+			return p.name
+		}
+	}
 	if near := schemas.Nearest(name, s.names()); near != "" {
 		return near
 	}

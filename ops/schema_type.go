@@ -24,6 +24,7 @@ type schema struct {
 	length      int      // of an array that has always the same
 	text        string   // the member of an object that a mere text stands for, "" = none
 	also        []string // other names that models give it, without signs between words
+	hints       []string // names that models give for it, which mean something else, too: it is proposed
 	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
 	commas      bool     // of an array of words: a text is split at its commas
 	ref         ref      // what a string names by its id, "" = nothing
@@ -128,6 +129,9 @@ func (s *schema) read(tag reflect.StructTag) (err error) {
 	}
 	if also := tag.Get("also"); also != "" {
 		s.also = strings.Split(also, ",")
+	}
+	if hints := tag.Get("hint"); hints != "" {
+		s.hints = strings.Split(hints, ",")
 	}
 	if of := tag.Get("like"); of != "" {
 		if s.like, err = schemaOf(likes[of].object); err != nil {

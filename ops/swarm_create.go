@@ -37,7 +37,7 @@ type swarmCreateIn struct {
 }
 
 type swarmSlot struct {
-	Slot         string            `json:"slot" jsonschema:"name"`
+	Slot         string            `json:"slot" also:"name" jsonschema:"name"`
 	AgentType    schemas.AgentType `json:"agent_type,omitempty" jsonschema:"default swarm-worker"`
 	Capabilities json.RawMessage   `json:"capabilities,omitempty" like:"capabilities" jsonschema:"default: what the strategy needs"`
 	Count        int               `json:"count,omitempty" jsonschema:"default 1"`
@@ -82,7 +82,8 @@ func (o SwarmCreateOut) Text() string {
 		did = "has grown"
 	}
 	if o.DryRun {
-		did = fmt.Sprintf("would be made, but for %s", schemas.Count(len(o.Refused), "refusal", "refusals"))
+		did = "would be made" + when(len(o.Refused) > 0, ", but for %s",
+			schemas.Count(len(o.Refused), "refusal", "refusals"))
 	}
 	list := []string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(agents, ", ")),
 		when(o.TaskID != "", "its work is task %s", short(o.TaskID))}

@@ -44,7 +44,7 @@ func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (TaskCancelOut, e
 			}
 		}
 		if out.Cancelled, err = work.Cancel(g, in.TaskID, in.WorkID); err != nil {
-			return out, notTask(g, c.Op.Name, in.TaskID, err)
+			return out, notWork(g, c.Op.Name, in.WorkID, notTask(g, c.Op.Name, in.TaskID, err))
 		}
 		if in.WorkID != "" {
 			err = c.Node.Tasks().CompleteItem(g, in.WorkID)

@@ -31,7 +31,7 @@ type taskClaimIn struct {
 	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only of this group"`
 	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only of this swarm"`
 	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600, else 120"`
-	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"0 to 50, as a task 3600"`
+	WaitSeconds  int             `json:"wait_seconds,omitempty" hint:"timeout,timeout_seconds" jsonschema:"0 to 50, as a task 3600"`
 }
 
 func (in taskClaimIn) wanted() work.Wanted {
@@ -165,7 +165,7 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 	}
 	for _, id := range []string{in.WorkID, in.TaskID} {
 		if id != "" && schemas.ShortID(id) == id {
-			return nil, work.NotKnown()
+			return nil, notWork(g, "task_claim", in.WorkID, notTask(g, "task_claim", in.TaskID, work.NotKnown()))
 		}
 	}
 	if !in.wanted().Any() {

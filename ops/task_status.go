@@ -31,7 +31,7 @@ type taskStatusIn struct {
 	Limit  int               `json:"limit,omitempty" jsonschema:"1-50, default 20"`
 	Cursor string            `json:"cursor,omitempty" jsonschema:"from the last page"`
 
-	WaitSeconds int `json:"wait_seconds,omitempty" jsonschema:"0-50, as a task 3600"`
+	WaitSeconds int `json:"wait_seconds,omitempty" hint:"timeout,timeout_seconds" jsonschema:"0-50, as a task 3600"`
 }
 
 // TaskStatusOut is the answer of task_status.
@@ -154,7 +154,7 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOu
 	out.Items = []work.Status{}
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, in.Detail)
-		return TaskStatusOut{Items: []work.Status{s}}, err
+		return TaskStatusOut{Items: []work.Status{s}}, notWork(g, "task_status", in.WorkID, err)
 	}
 	if in.TaskID != "" && in.State == "" && in.Cursor == "" {
 		v, err := controller.Show(g, in.TaskID, in.Detail)
@@ -229,6 +229,24 @@ func intents(g access.Grant, items []work.Status) error {
 		}
 	}
 	return nil
+}
+
+// notWork says of a work_id that there is none of whether it is the task_id of a task.
+func notWork(g access.Grant, tool, id string, refusal error) error {
+	if id == "" || !errors.Is(refusal, schemas.ErrNotFound) {
+		return refusal
+	}
+	task, err := refTask.whole(g, id)
+	if err == nil {
+		if _, err = controller.StateOf(g, task); errors.Is(err, schemas.ErrNotFound) {
+			_, err = work.List(g, work.Filter{Task: task, Limit: 1})
+		}
+	}
+	if err != nil {
+		return refusal // what the caller may not see is not there
+	}
+	return schemas.NotFoundf("%s is a task_id, no work_id", short(task)).Expecting("a work_id").
+		Try("%s", schemas.Tool(tool, "task_id", task))
 }
 
 // over reports whether the wait of a call is over: the task or item has ended, or goes on only

@@ -25,7 +25,7 @@ var taskSubmit = Define(Spec{
 
 type taskSubmitIn struct {
 	Request string          `json:"request,omitempty" jsonschema:"for the pipeline"`
-	Intent  string          `json:"intent,omitempty" jsonschema:"for one item"`
+	Intent  string          `json:"intent,omitempty" hint:"title,description,task,prompt" jsonschema:"for one item"`
 	Group   schemas.GroupID `json:"group,omitempty" jsonschema:"whose members do it"`
 	Tools   []string        `json:"tools,omitempty" jsonschema:"what plans may name"`
 	Budget  int             `json:"budget_seconds,omitempty" jsonschema:"of work, in all"`
@@ -39,7 +39,7 @@ type taskSubmitIn struct {
 }
 
 type taskItem struct {
-	Intent       string           `json:"intent" jsonschema:"for one item"`
+	Intent       string           `json:"intent" hint:"title,description,task,prompt" jsonschema:"for one item"`
 	Criteria     []string         `json:"criteria,omitempty" jsonschema:"when it is done"`
 	Constraints  []string         `json:"constraints,omitempty" jsonschema:"what must hold"`
 	Inputs       json.RawMessage  `json:"inputs,omitempty" text:"text" jsonschema:"what it needs"`
@@ -95,11 +95,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 		}
 	}
 	if given != 1 {
-		return TaskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
-			"one of request, intent, items, task_id or retry").
-			Try("%s with a request for a task of the pipeline, an intent for one item, items for several, task_id "+
-				"with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a "+
-				"request", schemas.Do("task_submit"))
+		return TaskSubmitOut{}, in.unclear(c.args)
 	}
 	if err := in.misplaced(); err != nil {
 		return TaskSubmitOut{}, err
@@ -131,6 +127,37 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
 	})
+}
+
+// unclear refuses a call that gives nothing to submit, or several things.
+func (in taskSubmitIn) unclear(args json.RawMessage) error {
+	kinds := []string{"request", "intent", "items", "task_id", "retry"}
+	refusal := schemas.Invalidf("what to submit is not clear").
+		Expecting("one of %s", strings.Join(kinds, ", ")).
+		Try("%s with a request for a task of the pipeline, an intent for one item, items for several, task_id "+
+			"with answers, or retry alone", schemas.Do("task_submit"))
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(args, &given); err != nil {
+		return fmt.Errorf("read what to submit: %w", err)
+	}
+	var full []string
+	for _, kind := range kinds {
+		switch string(given[kind]) {
+		case "":
+		case `""`, "[]":
+			refusal = refusal.With(schemas.Violation{Path: schemas.Pointer(kind), Msg: "is empty"})
+		default:
+			full = append(full, kind)
+		}
+	}
+	switch {
+	case len(full) < 2:
+	case in.Intent != "" && len(in.Items) > 0:
+		refusal = refusal.With(schemas.Violation{Path: "/intent", Msg: "goes into an item, not beside items"})
+	default:
+		refusal = refusal.With(schemas.Violation{Path: schemas.Pointer(full[1]), Msg: "does not go with " + full[0]})
+	}
+	return refusal
 }
 
 // misplaced refuses fields that do not go with what is submitted.

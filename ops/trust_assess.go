@@ -15,8 +15,8 @@ import (
 var trustAssess = Define(Spec{
 	Name: "trust_assess", Title: "Assess", Toolset: Trust, Effect: access.Write, InPerson: true,
 	SearchHint: "feedback verdict right wrong accuracy trust rate agent",
-	Description: "Say that an item another agent wrote proved right or wrong; relayed: the user said so; basis: an " +
-		"item that shows it.",
+	Description: "Say that an item another agent wrote proved right or wrong (no weight among agents of one line); " +
+		"relayed: the user said so; basis: an item that shows it.",
 }, assess)
 
 type trustAssessIn struct {
@@ -75,7 +75,7 @@ func (o TrustAssessOut) came() string {
 
 // superseding is the call that puts the right words in the place of an item judged wrong.
 func superseding(i memory.Item) schemas.Hint {
-	args := []any{"data", "…"}
+	args := []any{"data", schemas.Blank("{…}")}
 	if i.Visibility == schemas.Group {
 		args = append(args, "group", i.Group)
 	}

@@ -49,7 +49,6 @@ type Batch struct {
 	digest   [sha256.Size]byte // of the memories
 	drafts   []*memory.Draft
 	groups   []schemas.GroupID // of each draft
-	sources  []memory.Source
 }
 
 // Prepare checks c and reports every violation at once. caller is whose return it
@@ -72,7 +71,7 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 		if err != nil {
 			return nil, err
 		}
-		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
+		b.drafts, b.groups = append(b.drafts, d), append(b.groups, m.Group)
 	}
 	if len(bad) > 0 {
 		return nil, schemas.Invalidf("nothing was handed in").Try("correct what is listed and %s again",

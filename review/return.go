@@ -2,9 +2,11 @@ package review
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ type Returned struct {
 	Divergence schemas.Divergence
 	Sessions   int64 // apart from the node's chain
 	Known      hot.Chain
-	Group      schemas.GroupID // the staging group; "" if nothing was brought
+	Group      schemas.GroupID // the staging group; "" if nothing new was brought
 	Reviews    []string        // in the order of the memories
 	Merged     []memory.Written
 	Because    []string // why it waits for review
@@ -67,6 +69,14 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	if len(b.drafts) == 0 {
 		return out, record(g, b, p, out, tx.Micros())
 	}
+	fresh, waiting, err := b.fresh(g)
+	if err != nil {
+		return Returned{}, err
+	}
+	if len(fresh.drafts) == 0 {
+		out.Reviews, out.Because = waiting, []string{"they wait already"}
+		return out, record(g, b, p, out, tx.Micros())
+	}
 	if out.Group, err = stagingName(tx, me); err != nil {
 		return Returned{}, err
 	}
@@ -79,7 +89,54 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	if err := record(g, b, p, out, 0); err != nil {
 		return Returned{}, err
 	}
-	return out, stage(g, b, self, &out)
+	if err := stage(g, fresh, self, &out); err != nil {
+		return Returned{}, err
+	}
+	for i, id := range waiting {
+		if id != "" {
+			out.Reviews = slices.Insert(out.Reviews, i, id)
+		}
+	}
+	return out, nil
+}
+
+// fresh gives b without the memories that wait for review already, as they are, and the reviews of
+// those, each at the place of its memory.
+func (b *Batch) fresh(g access.Grant) (*Batch, []string, error) {
+	out := *b
+	out.drafts, out.groups = nil, nil
+	waiting := make([]string, len(b.drafts))
+	for i, d := range b.drafts {
+		id, err := alreadyWaiting(g, d, b.groups[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if waiting[i] = id; id == "" {
+			out.drafts, out.groups = append(out.drafts, d), append(out.groups, b.groups[i])
+		}
+	}
+	return &out, waiting, nil
+}
+
+// alreadyWaiting is the review of what the actor brought before that says what d does, "" if none waits.
+func alreadyWaiting(g access.Grant, d *memory.Draft, group schemas.GroupID) (string, error) {
+	type pair struct {
+		id   string
+		item schemas.ItemID
+	}
+	rows, err := g.Tx().Query(selectSameWaiting, wordsHash(d.Content()), g.Actor(), group)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (p pair, err error) { return p, r.Scan(&p.id, &p.item) })
+	if err != nil {
+		return "", fmt.Errorf("read what waits: %w", err)
+	}
+	for _, p := range found {
+		if held, err := memory.Get(g, []schemas.ItemID{p.item}); err != nil {
+			return "", err
+		} else if d.Says(held[0]) {
+			return p.id, nil
+		}
+	}
+	return "", nil
 }
 
 // record writes the row and the audit entry of a return; closed is when it ended, 0 = it waits.

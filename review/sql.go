@@ -16,6 +16,10 @@ const (
 		JOIN returns b ON b.id = r.return_id
 		WHERE r.words = ?1 AND r.state <> 'approved' AND b.agent = ?2`
 
+	// selectSameWaiting lists what waits of what ?2 brought with the words ?1 for the group ?3.
+	selectSameWaiting = `SELECT r.id, r.item FROM reviews r JOIN returns b ON b.id = r.return_id
+		WHERE r.words = ?1 AND r.state = 'pending' AND b.agent = ?2 AND r.target = ?3 ORDER BY r.id`
+
 	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result,
 		r.person,
 		b.agent, b.group_id, b.divergence, b.sessions, b.at`

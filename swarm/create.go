@@ -63,8 +63,16 @@ func Try(g access.Grant, p *Plan) (Made, error) {
 	if err != nil {
 		return Made{}, err
 	}
-	for _, s := range b.seats {
-		b.out.Agents = append(b.out.Agents, Agent{Name: s.slot.name, Slot: s.slot.name, Cell: s.cell})
+	displayed := make([]string, len(b.seats))
+	for i, s := range b.seats {
+		displayed[i] = s.slot.name
+	}
+	names, err := agents.NamesFor(g, displayed)
+	if err != nil {
+		return Made{}, err
+	}
+	for i, s := range b.seats {
+		b.out.Agents = append(b.out.Agents, Agent{Name: names[i], Slot: s.slot.name, Cell: s.cell})
 	}
 	return b.out, nil
 }

@@ -58,10 +58,14 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 		strings.Contains(id, ".") || schemas.CheckGroupID(id) != nil) {
 		c.say("/swarm_id", "must begin with %s and have at most %d characters of a-z 0-9 _ -", prefix, maxID)
 	}
-	if p.manifest.Goal = strings.TrimSpace(m.Goal); p.manifest.Goal == "" || len(p.manifest.Goal) > maxGoal {
-		c.say("/goal", "is missing or too long: what the swarm is for, in at most %d bytes", maxGoal)
+	if p.manifest.Goal = strings.TrimSpace(m.Goal); p.manifest.Goal == "" {
+		c.say("/goal", "is missing: what the swarm is for")
+	} else if len(p.manifest.Goal) > maxGoal {
+		c.say("/goal", "has %d bytes, and at most %d are taken", len(p.manifest.Goal), maxGoal)
 	}
-	if !slices.Contains(schemas.Strategies(), m.Strategy) {
+	if m.Strategy == "" {
+		c.say("/strategy", "is missing: one of %s", schemas.Choices(schemas.Strategies()))
+	} else if !slices.Contains(schemas.Strategies(), m.Strategy) {
 		c.say("/strategy", "must be one of %s", schemas.Choices(schemas.Strategies()))
 	}
 	if m.CoordinatorSlot != "" && m.CoordinatorAgentID != "" {

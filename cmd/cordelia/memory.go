@@ -115,7 +115,8 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 		for _, of := range []struct {
 			n   int
 			why string
-		}{{h.Quarantined, "quarantined"}, {h.Expired, "expired"}, {h.Superseded, "superseded"}} {
+		}{{h.Quarantined, "quarantined or not released"}, {h.Expired, "expired"},
+			{h.NotYet, "not valid then"}, {h.Superseded, "superseded"}} {
 			if of.n > 0 {
 				a.Note("%d more not shown: %s", of.n, of.why)
 			}

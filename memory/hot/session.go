@@ -112,10 +112,11 @@ func openSession(g access.Grant, entity schemas.EntityID, client string) (*row, 
 		return nil, schemas.Conflictf("no session is open").Expecting("a session that was started").
 			Try("%s", schemas.Tool("memory_session", "action", "start"))
 	case r.client != client:
-		return nil, schemas.Conflictf("another session, open since %s, has taken the place of this one",
+		return nil, schemas.Conflictf("another session is open, since %s",
 			events.Timestamp(r.started)).
 			Expecting("the session_id the open session was started with").
-			Try("%s", schemas.Tool("memory_session", "action", "start"))
+			Try("if it is yours, repeat the call with session_id %q; %s closes it", r.client,
+				schemas.Tool("memory_session", "action", "start"))
 	}
 	return r, r.verify()
 }
