@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 
 	"cordelia/schemas"
 )
@@ -26,7 +28,16 @@ func encodeCursor(place any) string {
 	if err != nil {
 		panic(err) // positions are plain structs
 	}
-	return base64.RawURLEncoding.EncodeToString(raw)
+	return base64.RawURLEncoding.EncodeToString(append(mark(place), raw...))
+}
+
+// mark begins the cursors of one kind of position.
+func mark(place any) []byte {
+	t := reflect.TypeOf(place)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return []byte(t.Name() + " ")
 }
 
 // decodeCursor reads a cursor back; an empty one leaves place as it is.
@@ -35,10 +46,11 @@ func decodeCursor(cursor string, place any) error {
 		return nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err == nil {
-		err = strictly(raw, place) // one of another tool has other members
+	raw, known := bytes.CutPrefix(raw, mark(place))
+	if err == nil && known {
+		err = json.Unmarshal(raw, place)
 	}
-	if err != nil {
+	if err != nil || !known {
 		return schemas.Invalidf("the cursor is not one this node gave out").
 			Try("call again without cursor to begin anew").Because(err)
 	}
