@@ -38,7 +38,7 @@ func (m *meter) slowed(p Principal, now time.Time) error {
 	return schemas.Errorf(schemas.CodeBusy,
 		"slowed down: too many calls within a minute were refused or not valid; this one was not made").
 		Expecting("a wait of %d seconds", seconds).
-		Try("make this same call again in %d s; calls before that count towards a suspension", seconds)
+		Try("wait %d seconds, then make this same call again; calls before that count towards a suspension", seconds)
 }
 
 // noteFault counts a refused or failed call towards the pace of its caller. The caller

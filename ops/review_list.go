@@ -50,7 +50,8 @@ func (o ReviewListOut) Text() string {
 		return "nothing waits for you"
 	}
 	first := when(o.NextCursor != "", "more wait; the first ")
-	list := []string{first + schemas.Count(len(o.Waiting), "waits", "wait") + "; decide with review_decide, naming each hash"}
+	list := []string{first + schemas.Count(len(o.Waiting), "waits", "wait") +
+		"; decide with review_decide, naming each hash"}
 	var invitations []review.Entry
 	for _, e := range o.Waiting {
 		if e.Kind == review.ToGroup {

@@ -120,7 +120,8 @@ func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
 	for _, q := range []string{firstReady, readyItem, readyOfTask, claimFirst, claimItem,
 		claimOfTask, selectHeld, selectDue, extendLeases,
-		selectLeased, selectLeaseHolder, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listState, countState, listGroup,
+		selectLeased, selectLeaseHolder,
+		selectWaiting, selectHeldBelow, selectView, listTask, listViews, listState, countState, listGroup,
 		listGroupState, countSpent, sumLeases} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "",
