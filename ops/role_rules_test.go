@@ -262,6 +262,18 @@ func TestSchedulesKeepTheirTime(t *testing.T) {
 	require.Equal(t, int(f.Clock.Now().Add(2*time.Hour).UnixMicro()), next())
 }
 
+// A message may name the owner without knowing who that is.
+func TestAMessageNamesTheOwner(t *testing.T) {
+	f := newFirm(t, company)
+	cro := f.Caller("cro")
+	sent := f.Must(cro, "role_message", map[string]any{"to": "owner", "content": "May I travel?",
+		"request": true})["messages"].([]any)[0].(map[string]any)
+	require.Equal(t, "ann", sent["to"])
+	require.Len(t, f.Must(f.person, "review_list", map[string]any{})["waiting"], 1)
+	_, err := f.Call(cro, "role_message", map[string]any{"to": "user", "content": "Hi"})
+	require.ErrorContains(t, err, `or "owner"`)
+}
+
 // A person's answer after the deadline is kept, and marked late, though what waited for it in the
 // review queue was refused by then.
 func TestALateAnswerOfAPersonIsKept(t *testing.T) {

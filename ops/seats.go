@@ -205,7 +205,7 @@ func (s *Seats) Report(ctx context.Context, a run.Agent, r run.Report) error {
 	if len(r.Result) > 0 {
 		in["result"] = r.Result
 	}
-	if len(r.Evidence) > 0 {
+	if r.Evidence != nil {
 		in["evidence"] = r.Evidence
 	}
 	if r.Note != "" {

@@ -59,8 +59,11 @@ func (in taskClaimIn) noWork() schemas.Hint {
 
 // reportWith is the call that ends a lease.
 func reportWith(c work.Claimed) schemas.Hint {
-	return schemas.Hintf("report with %s", schemas.Tool("task_report", "work_id", short(c.WorkID), "fence", c.Fence,
-		"outcome", work.Done, "result", schemas.Blank("{…}")))
+	args := []any{"work_id", short(c.WorkID), "fence", c.Fence, "outcome", work.Done, "result", schemas.Blank("{…}")}
+	if c.Brief.ReportSchema != nil {
+		args = append(args, "evidence", schemas.Blank("[…]"))
+	}
+	return schemas.Hintf("report with %s", schemas.Tool("task_report", args...))
 }
 
 func claimTask(ctx context.Context, c *Call, in taskClaimIn) (TaskClaimOut, error) {

@@ -30,31 +30,45 @@ type Call struct {
 // demands a record. If a hook of the client reported the call, the claim counts with the hook's
 // result.
 func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (calls []Call) {
-	list, by := r.ToolCalls, schemas.ByClaim
 	switch {
 	case r.Recorded != nil:
-		list, by = r.Recorded, schemas.ByRecord
+		for _, e := range r.Recorded {
+			calls = append(calls, Call{e, schemas.ByRecord, stage, run, slices.Contains(r.Unplanned, e)})
+		}
+		return calls
 	case rules.RequireRecorded:
 		return nil
 	}
-	for _, e := range list {
-		c := Call{e, by, stage, run, r.Recorded != nil && slices.Contains(r.Unplanned, e)}
-		if told := hooked(r, e); r.Recorded == nil && told != nil {
+	for _, c := range claimed(r) {
+		c.Stage, c.Run = stage, run
+		if told := hooked(r, c.Evidence); !c.Unplanned && told != nil {
 			c.By = schemas.ByHook
-			if e.Exit == 0 {
+			if c.Exit == 0 {
+				input := c.Input // as it was made: without it what looked like a secret is missing
 				c.Evidence = *told
-				c.Input = e.Input // as it was made: without it what looked like a secret is missing
+				c.Input = input
 			}
-		} else if unreported(r, e) {
+		} else if !c.Unplanned && unreported(r, c.Evidence) {
 			continue
 		}
 		calls = append(calls, c)
 	}
-	if r.Recorded != nil { // they stand among the others, in order
-		return calls
-	}
-	for _, e := range r.Unplanned { // after the others: when they were made is not known
-		calls = append(calls, Call{e, by, stage, run, true})
+	return calls
+}
+
+// claimed are the calls that a result claims, in the order in which they were reported. Where an
+// earlier version did not keep the places of the unplanned ones, those come last.
+func claimed(r schemas.ExecutionResult) (calls []Call) {
+	planned, others := r.ToolCalls, r.Unplanned
+	for i := range len(planned) + len(others) {
+		at := len(r.Unplanned) - len(others)
+		if len(planned) == 0 || at < len(r.UnplannedAt) && r.UnplannedAt[at] == i {
+			calls = append(calls, Call{Evidence: others[0], By: schemas.ByClaim, Unplanned: true})
+			others = others[1:]
+		} else {
+			calls = append(calls, Call{Evidence: planned[0], By: schemas.ByClaim})
+			planned = planned[1:]
+		}
 	}
 	return calls
 }

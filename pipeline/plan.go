@@ -355,15 +355,15 @@ func (b Brief) Breaches(calls []schemas.Evidence) (list []string) {
 }
 
 // Unplanned parts the calls of a result in those of tools that its subtask planned to
-// use and the others, which are no evidence.
-func Unplanned(s schemas.PlannedSubTask, calls []schemas.Evidence) (planned, others []schemas.Evidence) {
+// use and the others, which are no evidence, with the places of these among all.
+func Unplanned(s schemas.PlannedSubTask, calls []schemas.Evidence) (planned, others []schemas.Evidence, at []int) {
 	planned = []schemas.Evidence{}
-	for _, call := range calls {
+	for i, call := range calls {
 		if hasTool(s.Tools, call.Tool) {
 			planned = append(planned, call)
 		} else {
-			others = append(others, call)
+			others, at = append(others, call), append(at, i)
 		}
 	}
-	return planned, others
+	return planned, others, at
 }

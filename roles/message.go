@@ -40,13 +40,16 @@ type Message struct {
 
 // Note is a message to send.
 type Note struct {
-	To      string // a role or a person; not needed for an answer
+	To      string // a role, a person or "owner"; not needed for an answer
 	Content string
 	Answers string // the request that it answers
 	Expects bool   // it is a request
 	Within  time.Duration
 	Outside bool // this process knows the sender's session to have read what comes from outside
 }
+
+// theOwner is whom a message may name without knowing who owns the workspace; a role of that id comes first.
+const theOwner = "owner"
 
 // Limits of messages.
 const (
@@ -80,10 +83,12 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 	switch {
 	case to != nil:
 		m.to = to.Agent
-	case n.To == string(w.Workspace.Owner):
+	case n.To == theOwner || n.To == string(w.Workspace.Owner):
 		m.to = w.Workspace.Owner
 	default:
-		return Message{}, noRole(n.To)
+		return Message{}, schemas.NotFoundf("there is no role %q here", schemas.Shorten(n.To, 64)).
+			Expecting("the id of a role of your workspace, or %q", theOwner).
+			Try("%s shows them", schemas.Tool("role_list"))
 	}
 	if m.to == m.from {
 		return Message{}, schemas.Invalidf("a message to oneself").Expecting("another role, or the owner")

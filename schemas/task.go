@@ -243,5 +243,7 @@ type ExecutionResult struct {
 	Hooked   []Evidence `json:"hooked,omitempty"`  // what the hooks of its client reported of its calls
 	// calls of tools that the subtask did not plan: no evidence; of a record they are among its calls
 	Unplanned []Evidence `json:"unplanned,omitempty"`
-	Checks    []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found
+	// where each of these stood among all claimed calls, from 0: their changes count in that order
+	UnplannedAt []int      `json:"unplanned_at,omitempty"`
+	Checks      []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found
 }

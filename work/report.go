@@ -42,6 +42,7 @@ type Report struct {
 	note     string
 	hash     string
 	proof    string // hash of result and evidence
+	showed   bool   // evidence was given, if only an empty list
 }
 
 // NewReport checks a report before a transaction is taken for it. CodeInvalid
@@ -49,7 +50,8 @@ type Report struct {
 func NewReport(id string, fence int64, o Outcome, result json.RawMessage, evidence []Evidence,
 	note string) (*Report, error) {
 	bad := checkReport(o, result, evidence, note)
-	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
+	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note,
+		showed: evidence != nil}
 	if len(evidence) > 0 {
 		text, err := json.Marshal(evidence)
 		if err != nil {

@@ -183,6 +183,15 @@ func (p *Report) Outcome() Outcome { return p.outcome }
 // Result is JSON, "" for none.
 func (p *Report) Result() string { return p.result }
 
+// Evidence is JSON, "" for none.
+func (p *Report) Evidence() string { return p.evidence }
+
+// Note is what the holder says to the next one.
+func (p *Report) Note() string { return p.note }
+
+// Showed reports whether the holder gave a list of evidence, if only an empty one.
+func (p *Report) Showed() bool { return p.showed }
+
 // Hash is over all the holder says.
 func (p *Report) Hash() string { return p.hash }
 

@@ -149,8 +149,12 @@ func showLease(a *cli.App, w work.Claimed) {
 	if w.Resumed {
 		a.Note("it was yours already")
 	}
-	a.Note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", cli.Short(w.WorkID), w.Fence,
-		a.AsFlag())
+	evidence := ""
+	if w.Brief.ReportSchema != nil {
+		evidence = " --evidence '[…]'"
+	}
+	a.Note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'%s", cli.Short(w.WorkID), w.Fence,
+		a.AsFlag(), evidence)
 }
 
 func showReported(a *cli.App, v ops.TaskReportOut) {

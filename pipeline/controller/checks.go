@@ -63,12 +63,7 @@ func (u *taskTx) criteriaOf(s seat) ([]schemas.Criterion, error) {
 	}
 	switch s.role {
 	case schemas.Executor, schemas.AgentValidator:
-		var raw string
-		var planned schemas.PlannedSubTask
-		if err := u.g.Tx().QueryRow(selectPlanned, s.subtask).Scan(&raw); err != nil {
-			return nil, fmt.Errorf("read subtask: %w", err)
-		}
-		err := decode(raw, &planned)
+		planned, err := u.plannedFor(s)
 		return planned.SuccessCriteria, err
 	case schemas.MetaValidator:
 		all, err := rounds(u.g, u.t)
@@ -78,6 +73,15 @@ func (u *taskTx) criteriaOf(s seat) ([]schemas.Criterion, error) {
 		return all[len(all)-1].manifest.TaskCriteria, nil
 	}
 	return nil, nil
+}
+
+// plannedFor reads what was planned of the subtask of a seat.
+func (u *taskTx) plannedFor(s seat) (planned schemas.PlannedSubTask, err error) {
+	var raw string
+	if err := u.g.Tx().QueryRow(selectPlanned, s.subtask).Scan(&raw); err != nil {
+		return planned, fmt.Errorf("read subtask: %w", err)
+	}
+	return planned, decode(raw, &planned)
 }
 
 // Finding is the verdict on a criterion that a machine looked at.

@@ -264,29 +264,15 @@ func (u *taskTx) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	if s.result != "" {
 		r.Output = json.RawMessage(s.result)
 	}
-	if err := decode(s.evidence, &r.ToolCalls); err != nil {
-		return r, err
-	}
 	bound, err := u.binding()
 	if err != nil {
 		return r, err
 	}
-	breaches := bound.Breaches(r.ToolCalls)
-	r.ToolCalls, r.Unplanned = pipeline.Unplanned(sub.planned, r.ToolCalls)
-	recorded, known, err := work.Recorded(u.g, s.item, s.fence)
+	made, err := u.addCalls(&r, s, sub.planned, s.evidence)
 	if err != nil {
 		return r, err
 	}
-	if !known {
-		if r.Hooked, err = work.Hooked(u.g, s.item, s.fence); err != nil {
-			return r, err
-		}
-	}
-	if known {
-		breaches = bound.Breaches(recorded)
-		r.Recorded = recorded
-		_, r.Unplanned = pipeline.Unplanned(sub.planned, recorded)
-	}
+	breaches := bound.Breaches(made)
 	switch {
 	case s.state != schemas.WorkDone:
 		r.Status, r.Reason = schemas.ExecutionFailed, s.unfilled()
@@ -294,6 +280,48 @@ func (u *taskTx) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 		r.Status, r.Reason = schemas.ExecutionFailed, strings.Join(breaches, "; ")
 	}
 	return r, nil
+}
+
+// addCalls puts the calls of an attempt into its result: those that its executor claims, the node's
+// record of that lease, and the reports of the client's hooks. made are all that count as made.
+func (u *taskTx) addCalls(r *schemas.ExecutionResult, s seat, planned schemas.PlannedSubTask,
+	evidence string) (made []schemas.Evidence, err error) {
+	if err := decode(evidence, &made); err != nil {
+		return nil, err
+	}
+	r.ToolCalls, r.Unplanned, r.UnplannedAt = pipeline.Unplanned(planned, made)
+	recorded, known, err := work.Recorded(u.g, s.item, s.fence)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		r.Hooked, err = work.Hooked(u.g, s.item, s.fence)
+		return made, err
+	}
+	r.Recorded = recorded
+	_, r.Unplanned, _ = pipeline.Unplanned(planned, recorded)
+	r.UnplannedAt = nil
+	return recorded, nil
+}
+
+// evidenceNotes refuses the report of an executor that leaves out the evidence its brief asks for,
+// and says which of its calls are none.
+func (u *taskTx) evidenceNotes(s seat, p *work.Report) ([]string, error) {
+	planned, err := u.plannedFor(s)
+	if err != nil {
+		return nil, err
+	}
+	var r schemas.ExecutionResult
+	if _, err := u.addCalls(&r, s, planned, p.Evidence()); err != nil {
+		return nil, err
+	}
+	rules := u.t.settings.Evidence
+	if !p.Showed() && r.Recorded == nil && !rules.RequireRecorded {
+		return nil, schemas.Invalidf("the report lacks what its brief asks for").
+			Expecting("each call in order, as tool, input, exit, head, tail; [] if you made none").
+			With(schemas.Violation{Path: "/evidence", Msg: "is missing: what no call shows counts as not done"})
+	}
+	return pipeline.Uncounted(planned, r, rules), nil
 }
 
 // judgeable are the criteria that no machine decides.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"strings"
 
 	"cordelia/pipeline"
@@ -52,10 +53,11 @@ func (u *taskTx) judge(sub *subtask) error {
 		Attempt: sub.attempt, Left: u.left(sub), Budget: left,
 		Example: schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion,
 			Verdict: schemas.Fail, FailureClass: schemas.Logical,
-			Evidence: "…", Call: 1}}, WhatToDo: "…"},
+			Evidence: "…"}}, WhatToDo: "…"},
 		Decided: sub.attempted.Found, Gaps: sub.outcome.GapTrajectory, Output: shortened(r.Output, room/2)}
 	proof := u.proof(sub, nil)
 	in.Calls, in.Unproven = numbered(proof.Calls, room/2), proof.Unproven(list)
+	in.Example.Verdicts[0].Call = firstOf(in.Calls)
 	for _, s := range pipeline.Suspicions(sub.record(u.t), r) {
 		in.Doubts = append(in.Doubts, s.Text)
 	}
@@ -89,6 +91,14 @@ func numbered(list []pipeline.Call, limit int) []listedCall {
 	return out
 }
 
+// firstOf is the number of the first call, 0 if there is none.
+func firstOf(list []listedCall) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0].N
+}
+
 // calls are tool calls with outputs that together fit.
 func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	out := make([]schemas.Evidence, len(list))
@@ -110,6 +120,7 @@ type opinion struct {
 	whatToDo string
 	own      []schemas.Evidence // the judge's own calls
 	by       schemas.EntityID
+	none     string // why a judge's seat ended without any, "" if it did not
 }
 
 // judged goes on from R4a's verdicts. Without any, every criterion failed.
@@ -125,8 +136,21 @@ func (u *taskTx) judged(s seat) error {
 		if err := decode(s.evidence, &o.own); err != nil {
 			return err
 		}
+	} else {
+		o.none = s.unfilled()
+		o.whatToDo = "report again, with calls that show each criterion: a judge sees those and the output alone"
 	}
 	return u.conclude(sub, o)
+}
+
+// unjudged words the verdicts of an attempt that no agent judged: they fail, and class nobody's work.
+func unjudged(o *schemas.SubTaskOutcome, why string) {
+	for i := range o.CriteriaVerdicts {
+		if v := &o.CriteriaVerdicts[i]; v.Failed() && v.By == "" {
+			v.Evidence = "no agent judged it (R4a): " + why
+			o.FailureReason = schemas.FailureReason(fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
+		}
+	}
 }
 
 // proof is what stands beside a judge's words on the present attempt at a subtask.
@@ -143,6 +167,9 @@ func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	r := sub.attempted.Result
 	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, o.verdicts, u.proof(sub, o.own), sub.outcome)
 	sub.outcome.JudgedBy = o.by
+	if o.none != "" {
+		unjudged(&sub.outcome, o.none)
+	}
 	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, o.whatToDo); again {
 		if err := sub.move(schemas.SubTaskCorrect, schemas.ByNode); err != nil {
 			return err
@@ -168,7 +195,8 @@ func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	if err := sub.save(u.g); err != nil {
 		return err
 	}
-	if sub.outcome.Status != schemas.OutcomeHeld { // of what is held a person's word counts, once it is given
+	// Of what is held a person's word counts, once it is given; what nobody judged says nothing.
+	if sub.outcome.Status != schemas.OutcomeHeld && o.none == "" {
 		if err := u.rateAttempt(sub, o.by); err != nil {
 			return err
 		}

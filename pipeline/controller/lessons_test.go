@@ -256,7 +256,7 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it", Group: "team"})
 	n.report(lead, n.claim(lead, "R2"), plan(step("think", 1, []string{"bash"},
 		schemas.Criterion{Criterion: "the build ends well", Mode: schemas.Plausible})))
-	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil) // without a call
+	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, ran()) // without a call
 	require.NoError(t, err)
 	require.NoError(t, f.Refusal())
 	n.judge(b, nil)

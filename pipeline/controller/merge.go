@@ -62,10 +62,11 @@ func (u *taskTx) openMerge(all []schemas.Criterion, subs []*subtask) error {
 		return err
 	}
 	proof := u.proofOfRound(subs)
+	made := numbered(proof.Calls, room/2)
 	example := schemas.MergeReport{Output: json.RawMessage(`"…"`), Verdicts: []schemas.JudgedCriterion{}}
 	for _, c := range list {
 		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion,
-			Verdict: schemas.Pass, Evidence: "…", Call: 1})
+			Verdict: schemas.Pass, Evidence: "…", Call: firstOf(made)})
 	}
 	left, err := u.budget(0)
 	if err != nil {
@@ -88,7 +89,7 @@ func (u *taskTx) openMerge(all []schemas.Criterion, subs []*subtask) error {
 		Outputs  []output            `json:"outputs"`
 		Calls    []listedCall        `json:"tool_calls"` // of the accepted executors
 	}{list, left, example, u.t.spec.Intent, u.t.request, proof.Unproven(list), outputs(subs),
-		numbered(proof.Calls, room/2)}
+		made}
 	team, err := u.team()
 	if err != nil {
 		return err

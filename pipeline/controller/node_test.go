@@ -175,7 +175,8 @@ func (n *node) report(who schemas.EntityID, w work.Claimed, result string) Filed
 }
 
 // ran is evidence of calls of tools that worked.
-func ran(tools ...string) (list []work.Evidence) {
+func ran(tools ...string) []work.Evidence {
+	list := []work.Evidence{}
 	for _, tool := range tools {
 		list = append(list, work.Evidence{Tool: tool, Input: "x", Head: "fine"})
 	}
@@ -215,13 +216,17 @@ func plan(steps ...schemas.PlannedSubTask) string {
 
 // judgement passes every criterion of a brief but those named as class: text.
 func judgement(w work.Claimed, failing map[string]schemas.FailureClass) string {
-	var in struct{ Criteria []schemas.Criterion }
+	var in struct {
+		Criteria []schemas.Criterion
+		Calls    []listedCall `json:"tool_calls"`
+	}
 	if err := json.Unmarshal(w.Brief.Inputs, &in); err != nil {
 		panic(err)
 	}
 	r := schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{}, WhatToDo: "do it right"}
 	for _, one := range in.Criteria {
-		j := schemas.JudgedCriterion{Criterion: one.Criterion, Verdict: schemas.Pass, Evidence: "seen", Call: 1}
+		j := schemas.JudgedCriterion{Criterion: one.Criterion, Verdict: schemas.Pass, Evidence: "seen",
+			Call: firstOf(in.Calls)}
 		if class, bad := failing[one.Criterion]; bad {
 			j.Verdict, j.FailureClass = schemas.Fail, class
 		}

@@ -37,7 +37,7 @@ func (n *node) believes(who schemas.EntityID, role schemas.PipelineRole) Filed {
 // executes has a report done with these calls.
 func (n *node) executes(calls ...work.Evidence) {
 	n.Helper()
-	_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, calls)
+	_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, append(ran(), calls...))
 	require.NoError(n, err)
 }
 

@@ -102,6 +102,14 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 			return f, err
 		}
 	}
+	if p.Outcome() == work.Failed && s.judges() {
+		if t, err = loadTask(g, s.task); err != nil {
+			return f, err
+		}
+		if p, f.Led, err = c.passOn(g, t, s, p); err != nil {
+			return f, err
+		}
+	}
 	if f.Receipt, err = work.File(g, p, looks); err != nil {
 		return f, err
 	}
@@ -184,7 +192,7 @@ func (c *Controller) onTask(g access.Grant, n int64, f func(u *taskTx) error) er
 func (c *Controller) validate(g access.Grant, t *task, s *seat, p *work.Report,
 	held bool) (r *Refusal, notes []string, err error) {
 	err = c.asNodeOn(g, t, func(u *taskTx) error {
-		found, bad := u.validateAnswer(*s, p.Result())
+		found, bad := u.validateAnswer(*s, p)
 		e, refused := refusal(bad)
 		if bad != nil && !refused {
 			return bad
@@ -208,10 +216,13 @@ func (c *Controller) validate(g access.Grant, t *task, s *seat, p *work.Report,
 	return r, notes, err
 }
 
-// validateAnswer gives the error of a result that is no answer of the seat's role, and notes on
-// what the decoder repaired or left out.
-func (u *taskTx) validateAnswer(s seat, result string) (notes []string, err error) {
+// validateAnswer gives the error of a report that is no answer of the seat's role, and notes on
+// what of it was repaired, left out or counts for nothing.
+func (u *taskTx) validateAnswer(s seat, p *work.Report) (notes []string, err error) {
+	result := p.Result()
 	switch s.role {
+	case schemas.Executor:
+		return u.evidenceNotes(s, p)
 	case schemas.Perceiver:
 		_, notes, err = u.perception(result)
 	case schemas.Planner:
@@ -230,12 +241,35 @@ func (u *taskTx) validateAnswer(s seat, result string) (notes []string, err erro
 	return notes, err
 }
 
-// judgedNotes adds notes on verdicts that are left out.
+// judgedNotes refuses verdicts that name a call which is not there, and adds notes on those that
+// are left out.
 func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
 	list, err := u.criteriaOf(s)
 	if err != nil || list == nil {
 		return notes, err
 	}
+	proof, known, err := u.proofFor(s)
+	if err != nil {
+		return notes, err
+	}
+	if bad := proof.Misnamed(given); known && bad != nil {
+		return notes, schemas.Invalidf("a verdict names a call that is not there").
+			Expecting("a number of brief.inputs.tool_calls, or none").With(bad...)
+	}
 	_, more := pipeline.Verdicts(list, given, pipeline.Proof{})
 	return append(notes, more...), nil
+}
+
+// proofFor is the evidence that the judge of a seat was shown; known is false if the attempt is
+// over.
+func (u *taskTx) proofFor(s seat) (p pipeline.Proof, known bool, err error) {
+	if s.role == schemas.MetaValidator {
+		subs, err := subtasks(u.g, u.t)
+		return u.proofOfRound(subs), err == nil, err
+	}
+	sub, err := u.subtaskOf(s, schemas.SubTaskValidating)
+	if err != nil || sub == nil {
+		return p, false, err
+	}
+	return u.proof(sub, nil), true, nil
 }

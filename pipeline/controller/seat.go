@@ -89,6 +89,11 @@ func BlindRole(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	return alone, nil
 }
 
+// judges reports whether who sits here decides over the work of others.
+func (s seat) judges() bool {
+	return s.role == schemas.AgentValidator || s.role == schemas.MetaValidator
+}
+
 // open reports whether something is still to come of the seat.
 func (s seat) open() bool { return s.mark == 1 }
 

@@ -121,7 +121,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
 	require.Empty(t, o.FailureClass)
-	require.Equal(t, "no verdict on it came", o.WhatWasWrong)
+	require.Contains(t, o.WhatWasWrong, "no agent judged it (R4a): 6 answers could not be taken")
 	require.Equal(t, 6, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
 }
 
@@ -161,7 +161,7 @@ func TestMachineChecks(t *testing.T) {
 		Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
 	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there),
 		step("check it", 2, []string{"read"}, there, "it reads well")))
-	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil, "the file is there")
+	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, ran(), "the file is there")
 	require.NoError(t, err)
 	require.Equal(t, schemas.WorkDone, f.State)
 	c := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
@@ -187,7 +187,7 @@ func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there)))
 	w := n.claim(a, "R3")
 	began := n.Clock.Micros
-	p, err := work.NewReport(w.WorkID, w.Fence, work.Done, json.RawMessage(`{}`), nil, "")
+	p, err := work.NewReport(w.WorkID, w.Fence, work.Done, json.RawMessage(`{}`), ran(), "")
 	require.NoError(t, err)
 	var f Filed
 	require.NoError(t, n.do(a, "task_report", func(g access.Grant) (err error) {

@@ -56,7 +56,7 @@ func runMutants() []mutant {
 			"case r.Recorded != nil && claimed.Exit > 0 &&",
 			"./pipeline", "TestRecordedWins"},
 		{"a claim that hooks know nothing of proves nothing", "pipeline/evidence.go",
-			"		} else if unreported(r, e) {\n			continue\n		}\n",
+			"		} else if !c.Unplanned && unreported(r, c.Evidence) {\n			continue\n		}\n",
 			"		}\n",
 			"./pipeline", "TestHooksSupportAndContradict"},
 		{"the lease of a long executor is kept", "run/seat.go",
