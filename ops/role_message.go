@@ -57,6 +57,10 @@ func message(ctx context.Context, c *Call, in roleMessageIn) (RoleMessageOut, er
 		err := c.do(ctx, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Messages(g, in.Workspace, in.About)
 			out.Messages = append(out.Messages, list...)
+			if err == nil && in.About != "" && len(list) == 0 {
+				err = schemas.NotFoundf("there is no request %q of yours or for you", schemas.Shorten(in.About, 64)).
+					Try("%s without about lists your messages", schemas.Alone("role_message"))
+			}
 			return err
 		})
 		c.shown(ctx, slices.ContainsFunc(out.Messages, func(m roles.Message) bool { return m.Outside }))

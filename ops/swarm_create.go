@@ -230,6 +230,10 @@ func swarmAnswer(m swarm.Made) SwarmCreateOut {
 	for _, a := range m.Agents {
 		out.Agents = append(out.Agents, SwarmAgentOut{Name: a.Name, ID: a.ID, Slot: a.Slot, Group: a.Cell})
 	}
+	if m.Twin != "" {
+		out.Notes = append(out.Notes, schemas.Hintf("%s of yours runs already for this goal; if this call is a repeat of "+
+			"that one, end one of the two with %s", m.Twin, schemas.Do("swarm_disband")))
+	}
 	if m.Parallel > 0 {
 		out.Notes = append(out.Notes, schemas.Hintf(
 			"you may do %d things at a time, so that many of these agents hold work or wait at once", m.Parallel))

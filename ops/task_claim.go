@@ -171,8 +171,24 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 			return nil, notWork(g, "task_claim", in.WorkID, notTask(g, "task_claim", in.TaskID, work.NotKnown()))
 		}
 	}
+	if in.Swarm != "" {
+		if _, err := swarm.Maker(g, in.Swarm); err != nil {
+			return nil, err
+		}
+	}
 	if !in.wanted().Any() {
-		return schemas.Hintf("none of the work you named is ready for you now; to wait for it: %s",
+		why, never, err := work.WhyNot(g, in.wanted())
+		if err != nil {
+			return nil, err
+		}
+		if never {
+			return schemas.Hintf("you cannot take what you named: %s; %s takes other work", Line(why),
+				schemas.Do("task_claim")), nil
+		}
+		if why != "" {
+			why = ": " + Line(why)
+		}
+		return schemas.Hintf("none of the work you named is ready for you now%s; to wait for it: %s", why,
 			in.again()), nil
 	}
 	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {

@@ -49,7 +49,7 @@ func (o TaskReportOut) Text() string {
 	case schemas.WorkLeased:
 		return "noted; it is still yours"
 	case schemas.WorkHeld:
-		text = "a person looks at it before it counts; take other work with task_claim"
+		text = "a person looks at it before it counts: ask the user to run cordelia review; take other work with task_claim"
 	}
 	if o.Led != "" {
 		text += "; " + o.Led

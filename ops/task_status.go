@@ -70,8 +70,12 @@ func statusText(s work.Status) string {
 		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority),
 		when(s.WaitsFor > 0, "waits for %s", schemas.Count(s.WaitsFor, "item", "items")),
 		when(s.Attempts > 1, "attempt %d", s.Attempts),
-		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", Line(s.Outcome)),
+		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", outcomeText(s.Outcome)),
 		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)
+	if s.State == schemas.WorkBlocked {
+		line = lines(line, fmt.Sprintf("it stays so until the user runs cordelia task retry %s, or %s ends it",
+			short(s.WorkID), schemas.Tool("task_cancel", "work_id", short(s.WorkID))))
+	}
 	if s.Brief != nil {
 		line = lines(line, briefText(*s.Brief, nil, wholeText, ""))
 	}
@@ -85,6 +89,14 @@ func statusText(s work.Status) string {
 			e.Tail))
 	}
 	return line
+}
+
+// outcomeText words how an item ended or stopped.
+func outcomeText(outcome string) string {
+	if outcome == work.Doomed {
+		return "what it waited for will not be done"
+	}
+	return Line(outcome)
 }
 
 const (

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type Made struct {
 	Agents      []Agent
 	Task        string              // of the first work, "" if there is none
 	Refused     []schemas.Violation // of a trial: why it would not be made
+	Twin        schemas.GroupID     // runs already for the same goal, and is its maker's; "" = none
 	Parallel    int                 // how many of its agents can hold work at the same time, 0 = all
 }
 
@@ -210,6 +212,10 @@ func (b *building) name() error {
 			id = fmt.Sprintf("%s-%d", base, i)
 		}
 		b.out.ID = schemas.GroupID(id)
+	}
+	err := b.g.Tx().QueryRow(selectTwin, b.g.Actor(), b.plan.manifest.Goal).Scan(&b.out.Twin)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return fmt.Errorf("read swarms: %w", err)
 	}
 	ref := b.plan.manifest.CoordinatorAgentID
 	if ref == "" {

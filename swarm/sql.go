@@ -24,6 +24,8 @@ const (
 			WHERE a.swarm_id = s.id AND e.status IN ('registered', 'active', 'suspended')) FROM swarms s
 		WHERE s.creator IN (SELECT id FROM down) OR s.id IN (SELECT group_id FROM members WHERE entity_id = ?1)
 		ORDER BY s.ended_at > 0, s.created_at DESC, s.id LIMIT ?2`
+	// selectTwin is the first running swarm of ?1 for the goal ?2.
+	selectTwin  = `SELECT id FROM swarms WHERE creator = ?1 AND goal = ?2 AND ended_at = 0 ORDER BY created_at, id LIMIT 1`
 	selectSlots = `SELECT n, slot, agent_type, capabilities, made FROM swarm_slots WHERE swarm_id = ? ORDER BY n`
 	selectCells = `SELECT id FROM groups WHERE swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	// countPresent tells whether an agent is there and has not ended.

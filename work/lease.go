@@ -197,6 +197,9 @@ func follow(g access.Grant, r *row, news *readyNews) error {
 	return nil
 }
 
+// Doomed is the outcome of a blocked item whose predecessor will not be done.
+const Doomed = "doomed"
+
 // doom stops what waited for an item that will not be done.
 func doom(g access.Grant, r *row, news *readyNews) error {
 	next, err := waiting(g, r)
@@ -204,7 +207,7 @@ func doom(g access.Grant, r *row, news *readyNews) error {
 		err = g.Tx().Alone()
 	}
 	for i := 0; i < len(next) && err == nil; i++ {
-		next[i].outcome = "doomed"
+		next[i].outcome = Doomed
 		err = end(g, &next[i], schemas.WorkDoomed, schemas.ByNode, news)
 	}
 	return err

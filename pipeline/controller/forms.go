@@ -25,10 +25,14 @@ func answerSchemas() (map[schemas.PipelineRole]json.RawMessage, error) {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	out := map[schemas.PipelineRole]json.RawMessage{}
-	for role, name := range map[schemas.PipelineRole]string{schemas.Perceiver: "Perception", schemas.Planner: "Plan",
+	for role, name := range map[schemas.PipelineRole]string{schemas.Planner: "Plan",
 		schemas.AgentValidator: "VerdictReport", schemas.MetaValidator: "MergeReport"} {
 		out[role] = json.RawMessage(text(whole(all.Defs[name], all.Defs)))
 	}
+	perception := whole(all.Defs["Perception"], all.Defs).(map[string]any)
+	// In words: services that answer in a schema take no choice at its top.
+	perception["description"] = "One of intent and questions is needed."
+	out[schemas.Perceiver] = json.RawMessage(text(perception))
 	out[schemas.Executor] = json.RawMessage(text(map[string]any{"type": "object",
 		"required": []string{"outcome", "evidence"}, "properties": map[string]any{
 			"outcome": map[string]any{"enum": []work.Outcome{work.Done, work.Failed}}, "result": map[string]any{},

@@ -91,7 +91,7 @@ func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report,
 	})
 	if others {
 		return p.AsReleased(why), "the answer could not be taken, and no more of yours are; the seat is offered to " +
-			"others", err
+			"others; " + why, err
 	}
-	return p.AsFailed(why), "the answer could not be taken, and no more are; the item failed", err
+	return p.AsFailed(why), "the answer could not be taken, and no more are; the item failed; " + why, err
 }

@@ -54,8 +54,13 @@ func reason(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	parts := []string{e.Msg}
-	for _, v := range e.Violations {
+	return Refusal{Msg: e.Msg, Violations: e.Violations}.reason()
+}
+
+// reason is a refusal in a line.
+func (r Refusal) reason() string {
+	parts := []string{r.Msg}
+	for _, v := range r.Violations {
 		parts = append(parts, strings.TrimSpace(v.Path+" "+v.Msg))
 	}
 	return schemas.Shorten(strings.Join(parts, "; "), 500)
@@ -137,7 +142,7 @@ func (c *Controller) checkAnswer(g access.Grant, t *task, s *seat, p *work.Repor
 		f.Receipt = work.Receipt{WorkID: s.id, Fence: s.fence, State: s.state}
 		return p, nil
 	}
-	if p, f.Led, err = c.dismiss(g, t, *s, p, f.Refused.Msg); err != nil {
+	if p, f.Led, err = c.dismiss(g, t, *s, p, f.Refused.reason()); err != nil {
 		return nil, err
 	}
 	f.Refused = nil

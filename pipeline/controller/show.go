@@ -127,7 +127,15 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if err := v.addRounds(g, t, detail); err != nil {
 		return View{}, err
 	}
-	return v, v.addSeats(g, t)
+	if err := v.addSeats(g, t); err != nil {
+		return View{}, err
+	}
+	// Who is to take a seat that is taken already?
+	if len(v.Seats) > 0 && (t.state == schemas.TaskPerceiving || t.state == schemas.TaskPlanning) && !v.Suspended &&
+		v.Seats[0].State != schemas.WorkReady {
+		v.Next = nil
+	}
+	return v, nil
 }
 
 // proposed is a FinalResult before a person agreed to it: without its end, which has
@@ -278,7 +286,12 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 		v.Holder, v.Since, v.Until = who.Name, events.Timestamp(s.claimed), events.Timestamp(s.until)
 		return err
 	case schemas.WorkHeld:
-		v.Waits = schemas.Hintf("for a person, who looks at the answer first: %s", schemas.Tool("review_list"))
+		v.Waits = schemas.Hintf("for a person, who looks at the answer first because of its author's ratings: %s",
+			schemas.Tool("review_list"))
+		if !g.IsHuman() {
+			v.Waits = schemas.Hintf("for a person, who looks at the answer first because of its author's ratings: ask the " +
+				"user to run cordelia review")
+		}
 	case schemas.WorkBlocked:
 		v.Waits = schemas.Hintf("for a person: it was given back or ran out too often; %s, or %s",
 			schemas.Tool("task_submit", "retry", schemas.ShortID(s.id)),

@@ -1,0 +1,86 @@
+package ops
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// A claim that names work and finds none says why, and whether waiting helps.
+func TestAClaimSaysWhyItFindsNothing(t *testing.T) {
+	h := newHouse(t)
+	crew := h.crew("one", "two", "three")
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+	h.sit(crew[0], "R2", planOf(part("look", 1, nil)))
+	out := h.must(crew[1], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
+	why := func(c Caller, args map[string]any) string {
+		t.Helper()
+		text := h.textOf(c, "task_claim", args)
+		require.NotContains(t, text, "yours until")
+		return text
+	}
+	id := map[string]any{"work_id": out["work_id"]}
+	require.Contains(t, why(h.lead, id), "held by two, for ")
+	require.Contains(t, why(h.lead, id), "to wait for it")
+	h.must(crew[1], "task_report", map[string]any{"work_id": out["work_id"], "fence": out["fence"], "outcome": "done",
+		"result": 1, "evidence": []any{map[string]any{"tool": "bash", "input": "ls"}}})
+	require.Contains(t, why(h.lead, id), "you cannot take what you named: it is done")
+
+	var judging map[string]any
+	for _, item := range h.must(h.lead, "task_status", map[string]any{})["items"].([]any) {
+		if i := item.(map[string]any); i["role"] == "R4a" {
+			judging = map[string]any{"work_id": i["work_id"]}
+		}
+	}
+	require.Contains(t, why(h.lead, judging), "another agent takes it", "it stands above who did it")
+	require.NotContains(t, why(h.lead, judging), "to wait for it")
+
+	_, err := h.call(h.lead, "task_claim", map[string]any{"swarm": "nope"})
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.ErrorContains(t, err, `there is no swarm "nope" here`)
+}
+
+// Only readers of a group learn that its work is not for them.
+func TestAViewerLearnsThatItTakesNoWork(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "readers"})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "eye", "name": "eye",
+		"groups": []string{"readers"}})
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "readers", "entity": "eye",
+		"role": "viewer"})
+	require.Contains(t, h.textOf(h.caller("eye"), "task_claim", map[string]any{"group": "readers"}),
+		"you may only read in readers")
+}
+
+// What waits for something that will not be done says so, and what ends it.
+func TestWhatIsDoomedSaysWhatToDo(t *testing.T) {
+	h := newHouse(t)
+	made := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "one"},
+		map[string]any{"intent": "two", "depends_on": []int{0}}}})["items"].([]any)
+	h.must(h.lead, "task_cancel", map[string]any{"work_id": made[0].(map[string]any)["work_id"]})
+	second := made[1].(map[string]any)["work_id"].(string)
+	text := h.textOf(h.lead, "task_status", map[string]any{"work_id": second})
+	require.Contains(t, text, "what it waited for will not be done")
+	require.Contains(t, text, `task_cancel {"work_id": "`+short(second)+`"} ends it`)
+	require.NotContains(t, text, "doomed")
+}
+
+// A swarm for the goal of one that runs is made, and says so.
+func TestASwarmNamesItsTwin(t *testing.T) {
+	h := newHouse(t)
+	made := func() map[string]any {
+		return h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "strategy": "broadcast",
+			"agents": []any{slotOf("hand", 1)}})
+	}
+	first := made()
+	require.Nil(t, first["notes"])
+	second := made()
+	require.NotEqual(t, first["swarm_id"], second["swarm_id"])
+	require.Contains(t, second["notes"].([]any)[0], first["swarm_id"].(string)+" of yours runs already for this goal")
+	for _, one := range []map[string]any{first, second} {
+		h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": one["swarm_id"]})
+	}
+	require.Nil(t, made()["notes"], "those have ended")
+}
