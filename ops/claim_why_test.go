@@ -84,3 +84,26 @@ func TestASwarmNamesItsTwin(t *testing.T) {
 	}
 	require.Nil(t, made()["notes"], "those have ended")
 }
+
+// Of a seat that somebody has, a status does not say that an agent takes it.
+func TestATakenSeatIsNotOffered(t *testing.T) {
+	h := newHouse(t)
+	crew := h.crew("one", "two")
+	made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+	status := func() string {
+		return h.textOf(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})
+	}
+	require.Contains(t, status(), "an agent takes role R2")
+	h.take(crew[0], "R2")
+	require.NotContains(t, status(), "an agent takes role R2", "one has it")
+}
+
+// A claim of an executor shows that its report takes evidence; one of another role does not.
+func TestAClaimOfAnExecutorShowsItsEvidence(t *testing.T) {
+	h := newHouse(t)
+	crew := h.crew("one", "two")
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+	require.NotContains(t, h.textOf(crew[0], "task_claim", map[string]any{}), `"evidence": […]}`)
+	h.sit(crew[0], "R2", planOf(part("look", 1, nil)))
+	require.Contains(t, h.textOf(crew[1], "task_claim", map[string]any{}), `"evidence": […]}`)
+}
