@@ -147,11 +147,8 @@ func claimRole(ctx context.Context, c drive.Client, role string) (*seat, error) 
 
 // done is a report that w is done.
 func (w *seat) done(result any, evidence ...object) object {
-	args := object{"work_id": w.WorkID, "fence": w.Fence, "outcome": "done", "result": result}
-	if evidence != nil {
-		args["evidence"] = evidence
-	}
-	return args
+	return object{"work_id": w.WorkID, "fence": w.Fence, "outcome": "done", "result": result,
+		"evidence": append([]object{}, evidence...)}
 }
 
 // short is enough of an id or a hash to know it again.
