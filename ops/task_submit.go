@@ -25,7 +25,7 @@ var taskSubmit = Define(Spec{
 
 type taskSubmitIn struct {
 	Request string          `json:"request,omitempty" jsonschema:"for the pipeline"`
-	Intent  string          `json:"intent,omitempty" hint:"title,description,task,prompt" jsonschema:"for one item, or what R1 would answer"`
+	Intent  string          `json:"intent,omitempty" hint:"title,description,task,prompt" jsonschema:"for one item, or as R1 answers"`
 	Group   schemas.GroupID `json:"group,omitempty" jsonschema:"whose members do it"`
 	Tools   []string        `json:"tools,omitempty" jsonschema:"what plans may name"`
 	Budget  int             `json:"budget_seconds,omitempty" jsonschema:"of work, in all"`
