@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -65,12 +66,17 @@ func (s *Service) AgentRights(ctx context.Context, person Caller, agent string) 
 			out.Chain, names[link.ID] = append(out.Chain, who), who.Name
 		}
 		self := out.Chain[len(out.Chain)-1]
-		tier, whose, err := g.TierOf(id, g.Root())
+		member, err := g.MembershipsOf(id)
 		if err != nil {
 			return err
 		}
-		for _, asked := range askable(chain) {
-			r := ExplainedRight{What: asked.what, Declared: true, Denied: wallsOf(self, tier, names[whose], asked.op)}
+		for _, asked := range askable(chain, member) {
+			owner := cmp.Or(asked.in.Owner, g.Root())
+			tier, whose, err := g.TierOf(id, owner)
+			if err != nil {
+				return err
+			}
+			r := ExplainedRight{What: asked.what, Declared: true, Denied: wallsOf(self, tier, names[whose], asked)}
 			for _, d := range access.Evaluate(chain, asked.op, g.Tx().Micros()) {
 				r.Denied = append(r.Denied, Wall{names[d.ID], denialWords(d, asked.op)})
 				r.Declared = r.Declared && d.ID != id
@@ -82,10 +88,17 @@ func (s *Service) AgentRights(ctx context.Context, person Caller, agent string) 
 	return out, err
 }
 
-// wallsOf is what the scoping matrix takes from an agent: by its tier, or by what its type may never
-// do. whose is the agent that the tier is of.
-func wallsOf(self schemas.Agent, tier schemas.Tier, whose string, op access.Operation) []Wall {
+// wallsOf is what the group, and then the scoping matrix, takes from an agent: by its tier, or by what
+// its type may never do. whose is the agent that the tier is of.
+func wallsOf(self schemas.Agent, tier schemas.Tier, whose string, asked askedRight) []Wall {
+	op := asked.op
 	switch {
+	case op.Visibility == schemas.Group && asked.in.Role == "":
+		return []Wall{{self.Name, "is no member of it"}}
+	case op.Kind == access.KindWrite && asked.in.Role == access.RoleViewer:
+		return []Wall{{self.Name, "is a viewer there, who only reads"}}
+	case op.Kind == access.KindWrite && asked.in.Shut != "":
+		return []Wall{{"", "the group " + asked.in.Shut}}
 	case allowsAt(tier, self, op):
 		return nil
 	case allowsAt(schemas.Medium, self, op):
@@ -98,13 +111,27 @@ func wallsOf(self schemas.Agent, tier schemas.Tier, whose string, op access.Oper
 type askedRight struct {
 	what string
 	op   access.Operation
+	in   access.Membership // of the agent, if op is on a group
 }
 
 // askable lists the rights that an entity of a chain declares: each tool, and each place of
-// memory to read from and write to.
-func askable(chain []access.ChainLink) (list []askedRight) {
+// memory to read from and write to. A group is one that is declared by its name, or that the agent is
+// a member of: a pattern with a star is no place.
+func askable(chain []access.ChainLink, member []access.Membership) (list []askedRight) {
 	var tools []string
 	places := map[access.Kind]map[string]access.Operation{access.KindRead: {}, access.KindWrite: {}}
+	in := map[schemas.GroupID]access.Membership{}
+	for _, m := range member {
+		in[m.Group] = m
+	}
+	add := func(kind access.Kind, group schemas.GroupID) {
+		places[kind]["group "+string(group)] = access.Operation{Layer: schemas.L2, Visibility: schemas.Group,
+			Group: group, GroupKind: in[group].Kind, Role: in[group].Role}
+	}
+	for _, m := range member {
+		add(access.KindRead, m.Group)
+		add(access.KindWrite, m.Group)
+	}
 	for _, link := range chain {
 		caps, ok := link.Boundary.Capabilities()
 		if !ok {
@@ -114,8 +141,9 @@ func askable(chain []access.ChainLink) (list []askedRight) {
 		for kind, scope := range map[access.Kind]schemas.MemoryScope{access.KindRead: caps.MemoryRead,
 			access.KindWrite: caps.MemoryWrite} {
 			for _, group := range scope.Groups {
-				places[kind]["group "+group] = access.Operation{Layer: schemas.L2, Visibility: schemas.Group,
-					Group: schemas.GroupID(group)}
+				if !strings.Contains(group, "*") {
+					add(kind, schemas.GroupID(group))
+				}
 			}
 			if slices.Contains(scope.Layers, schemas.L1) {
 				places[kind]["contexts (L1) of others"] = access.Operation{Layer: schemas.L1}
@@ -129,7 +157,7 @@ func askable(chain []access.ChainLink) (list []askedRight) {
 	}
 	slices.Sort(tools)
 	for _, tool := range slices.Compact(tools) {
-		list = append(list, askedRight{"call " + tool, access.Operation{Tool: tool}})
+		list = append(list, askedRight{what: "call " + tool, op: access.Operation{Tool: tool}})
 	}
 	for _, kind := range []access.Kind{access.KindRead, access.KindWrite} {
 		tool := memorySearch.Name
@@ -139,7 +167,7 @@ func askable(chain []access.ChainLink) (list []askedRight) {
 		for _, place := range slices.Sorted(maps.Keys(places[kind])) {
 			op := places[kind][place]
 			op.Tool, op.Kind = tool, kind
-			list = append(list, askedRight{string(kind) + " " + place, op})
+			list = append(list, askedRight{string(kind) + " " + place, op, in[op.Group]})
 		}
 	}
 	return list

@@ -68,6 +68,44 @@ func TestRightsNameWhoTakesThemAway(t *testing.T) {
 	require.Error(t, err, "it is the person's alone")
 }
 
+// A group that an agent may read and write is among its rights; one that it is no member of, or only a
+// viewer of, says so. A member's group is named where the capability has a star, too.
+func TestRightsNameTheGroupsOfAnAgent(t *testing.T) {
+	h := opstest.New(t)
+	person := h.Person()
+	for _, group := range []string{"shelf", "attic"} {
+		h.Must(h.Lead, "memory_group", map[string]any{"action": "create", "group": group})
+	}
+	for _, name := range []string{"hand", "builder"} {
+		h.Must(h.Lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name,
+			"groups": []string{"shelf"}})
+	}
+	right := func(agent, what string) ops.ExplainedRight {
+		out, err := h.Node.AgentRights(t.Context(), person, agent)
+		require.NoError(t, err)
+		return rightOf(t, out, what)
+	}
+	hand := h.Caller("hand")
+	h.Must(hand, "memory_write_warm", opstest.With(opstest.Note("The mast has a crack"),
+		map[string]any{"visibility": "group", "group": "shelf"}))
+	for _, what := range []string{"read group shelf", "write group shelf"} {
+		require.Empty(t, right("hand", what).Denied, what)
+	}
+	lead := "claude-code"
+	require.Empty(t, right(lead, "write group attic").Denied, "a member's, where it declares a star")
+
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "add", "group": "shelf", "entity": "hand", "role": "viewer"})
+	require.Empty(t, right("hand", "read group shelf").Denied)
+	require.Equal(t, []ops.Wall{{Agent: "hand", Why: "is a viewer there, who only reads"}},
+		right("hand", "write group shelf").Denied)
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "remove", "group": "shelf", "entity": "hand"})
+	require.Equal(t, []ops.Wall{{Agent: "hand", Why: "is no member of it"}}, right("hand", "read group shelf").Denied)
+
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "update", "group": "shelf", "emcon": true})
+	require.Equal(t, []ops.Wall{{Why: "the group has emission control on"}}, right("builder", "write group shelf").Denied)
+	require.Empty(t, right("builder", "read group shelf").Denied)
+}
+
 // The history of a score ends at the score, says whose each verdict was, and is the person's
 // alone.
 func TestTheHistoryOfAScoreEndsAtIt(t *testing.T) {
