@@ -100,5 +100,8 @@ const (
 	dropCounts = `DELETE FROM call_counts WHERE minute < ?1 OR minute > ?2`
 	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = denials.n + excluded.n`
+	selectDenials = `SELECT entity_id, minute, tool, reason, n FROM denials
+		WHERE minute >= ?2 AND (?1 = '' OR entity_id = ?1)
+		ORDER BY minute DESC, entity_id DESC, tool DESC, reason DESC LIMIT ?3`
 	dropDenials = `DELETE FROM denials WHERE minute < ?`
 )

@@ -16,9 +16,12 @@ var auditOp = access.Op{Tool: "audit", Effect: access.Read, Human: true, InPerso
 // AuditPage is how many entries one call reads at most.
 const AuditPage = 1000
 
-// AuditTail reads the newest entries that match, or with after > 0 those after
-// that number, oldest first, at most limit and AuditPage; next is what to read
-// after from there on. Entries about messages between roles come with these. The actor may
+// FromFirst has AuditTail read from the first entry on.
+const FromFirst = -1
+
+// AuditTail reads the newest entries that match, or with after those after
+// that number, oldest first, at most limit and AuditPage, but for one more, which tells that there are
+// more; next is what to read after from there on. Entries about messages between roles come with these. The actor may
 // be given as a name or the beginning of an id, the target by the end of its id.
 func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.AuditFilter, after int64,
 	limit int) (tail []Tailed, next int64, err error) {
@@ -28,14 +31,14 @@ func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.
 				f.Actor = id
 			} // otherwise the entity is gone and is shown by id
 		}
-		limit = min(limit, AuditPage)
+		limit = min(limit, AuditPage+1)
 		var list []events.Recorded
-		if after > 0 {
-			list, err = f.After(g.Tx(), after, limit)
+		if after != 0 {
+			list, err = f.After(g.Tx(), max(after, 0), limit)
 		} else {
 			list, err = f.Newest(g.Tx(), limit)
 		}
-		if after > 0 && len(list) == limit { // there may be more
+		if after != 0 && len(list) == limit { // there may be more
 			next = list[len(list)-1].Seq
 		} else if err == nil {
 			next, err = events.LastAudit(g.Tx())

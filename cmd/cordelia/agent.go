@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -39,7 +40,7 @@ is kept on this machine, and sealed to its parent in the database.`,
 		cli.Command{
 			Op: "agent_list", Use: "show AGENT", Short: "Show one agent with its rights", Takes: []string{"agent"},
 			Example: "cordelia agent show researcher",
-			Only:    []string{}, Show: cli.Shown(showAgent),
+			Only:    []string{}, Show: cli.Shown(showAgent), After: sayRefused,
 		}.Command(a),
 		cli.Command{
 			Op: "agent_capabilities", Use: "capabilities AGENT", Short: "Show or change an agent's rights",
@@ -215,6 +216,25 @@ func showAgent(a *cli.App, v ops.AgentListOut) {
 		}
 		a.List(f)
 	}
+}
+
+// sayRefused says beside an agent how many of its calls were refused lately, to the person alone.
+func sayRefused(ctx context.Context, w *cli.Acting, answer any) {
+	v, ok := answer.(ops.AgentListOut)
+	if !ok || w.As != "" || len(v.Agents) != 1 || schemas.IsAgentID(string(w.Caller.Entity)) {
+		return
+	}
+	id := v.Agents[0].AgentID
+	list, err := w.Node.Refusals(ctx, w.Caller.Principal, string(id), 0)
+	if err != nil || len(list) == 0 {
+		return
+	}
+	n := 0
+	for _, r := range list {
+		n += r.Times
+	}
+	w.Note("%s refused in the last 7 days: cordelia logs --agent %s", schemas.Count(n, "call was", "calls were"),
+		cli.Clean(v.Agents[0].Name))
 }
 
 func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cordelia/access"
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/node"
@@ -19,14 +22,20 @@ func logsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show what changed lately: when, who, what",
-		Long: `Show what changed lately, oldest first, one line for each change; with --follow what
-is to come, too, until interrupted. The lines come from the audit record, which
-cordelia audit tail shows whole. With --json, one change to a line.`,
+		Long: `Show what changed lately, oldest first, one line for each change: when, who, what was
+called, on what; with --follow what is to come, too, until interrupted. The lines come
+from the audit record, which cordelia audit tail shows whole. Calls that were refused
+change nothing and are no entries of it: they are counted for a week by agent, minute,
+tool and reason, and stand among the lines, but for those that come while it follows.
+With --json, one change or refusal to a line.`,
 		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.filter.Actor = schemas.EntityID(agent)
 			var err error
+			if l.limit, err = cli.LimitOf(cmd, l.limit); err != nil {
+				return err
+			}
 			if l.filter.Since, err = cli.ParseSince(since); err != nil {
 				return err
 			}
@@ -39,6 +48,7 @@ cordelia audit tail shows whole. With --json, one change to a line.`,
 	f := cmd.Flags()
 	f.BoolVarP(&l.follow, "follow", "f", false, "go on with what is to come")
 	f.StringVar(&agent, "agent", "", "only by this person or agent: a name or id")
+	cli.LimitFlag(cmd, &l.limit, logEntries)
 	cli.SinceFlag(cmd, &since, "")
 	return cmd
 }
@@ -50,6 +60,7 @@ const logEntries = 40
 type logs struct {
 	*cli.Acting
 	filter events.AuditFilter
+	limit  int
 	follow bool
 }
 
@@ -60,28 +71,93 @@ type logLine struct {
 	Action  string   `json:"action"`
 	Targets []string `json:"targets"`
 	Refused bool     `json:"refused,omitempty"`
+	Times   int      `json:"times,omitempty"` // refused in that minute
+	Reason  string   `json:"reason,omitempty"`
 }
 
 func (l logs) run(ctx context.Context) error {
-	return l.AuditTail(ctx, l.filter, logEntries, l.follow, func(list []node.Tailed) error {
+	refused, err := l.Node.Refusals(ctx, l.Caller.Principal, string(l.filter.Actor), l.filter.Since)
+	if err != nil {
+		return err
+	}
+	begin := cli.Beginning(l.limit, logEntries, l.filter.Since)
+	first := true
+	err = l.AuditTail(ctx, l.filter, begin, l.follow, func(list []node.Tailed) error {
+		if first && begin != cli.AllEntries && len(list) == begin { // older lines are left out, of both kinds
+			refused = slices.DeleteFunc(refused, func(r node.Refused) bool { return r.Time < list[0].Time })
+		}
+		first = false
 		for _, line := range l.lines(ctx, list) {
+			for len(refused) > 0 && refused[0].Time <= line.Time {
+				if err := l.show(l.refusal(ctx, refused[0])); err != nil {
+					return err
+				}
+				refused = refused[1:]
+			}
 			if err := l.show(line); err != nil {
 				return err
 			}
 		}
+		if l.follow { // the page that follows comes later than these
+			return l.showRefused(ctx, &refused)
+		}
 		return nil
 	})
+	return cmp.Or(err, l.showRefused(ctx, &refused))
+}
+
+// showRefused shows the refusals that are left.
+func (l logs) showRefused(ctx context.Context, refused *[]node.Refused) error {
+	for _, r := range *refused {
+		if err := l.show(l.refusal(ctx, r)); err != nil {
+			return err
+		}
+	}
+	*refused = nil
+	return nil
+}
+
+// refusal is a minute's refusals of one kind as a line.
+func (l logs) refusal(ctx context.Context, r node.Refused) logLine {
+	l.LearnName(ctx, r.Entity)
+	return logLine{Time: r.Time, Who: l.Who(r.Entity), Action: r.Tool, Targets: []string{}, Refused: true,
+		Times: r.Times, Reason: l.named(ctx, r.Reason)}
+}
+
+// why words the reason of a refusal; one of no fixed form stays as it is.
+func why(reason, tool string) string {
+	kind, of, _ := strings.Cut(reason, ":")
+	who, state, _ := strings.Cut(of, ":")
+	switch access.DenialReason(kind) {
+	case access.DeniedNotActive:
+		return who + " is " + state
+	case access.DeniedExpired:
+		return who + " has reached the end of its lifetime"
+	case access.DeniedTool:
+		return who + " does not hold the tool " + tool
+	case access.DeniedLayer, access.DeniedVisibility, access.DeniedGroup:
+		return "outside the rights of " + who + " (" + kind + ")"
+	}
+	switch kind {
+	case "matrix":
+		return "its type or tier may not (" + of + ")"
+	case "human", "private":
+		return "it is another's"
+	}
+	return reason
 }
 
 // lines puts the entries of one call into one line each.
 func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 	for _, e := range list {
 		l.LearnName(ctx, e.Actor)
-		line := logLine{e.Time, l.Who(e.Actor), e.Action, []string{l.named(ctx, e.Target)},
-			e.Decision != "allowed"}
+		line := logLine{Time: e.Time, Who: l.Who(e.Actor), Action: e.Action,
+			Targets: []string{l.named(ctx, e.Target)}, Refused: e.Decision != "allowed"}
 		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who &&
 			out[n-1].Action == line.Action {
-			out[n-1].Targets = append(out[n-1].Targets, line.Targets...)
+			if !slices.Contains(out[n-1].Targets, line.Targets[0]) {
+				out[n-1].Targets = append(out[n-1].Targets, line.Targets...)
+			}
 			continue
 		}
 		out = append(out, line)
@@ -97,7 +173,17 @@ func (l logs) named(ctx context.Context, target string) string {
 	if l.AsJSON {
 		return cli.TargetIDs.ReplaceAllStringFunc(target, func(id string) string { return l.Who(schemas.EntityID(id)) })
 	}
-	return l.App.Named(target)
+	return placed(l.App.Named(target))
+}
+
+// placed words the kind that a target begins with.
+func placed(target string) string {
+	kind, of, ok := strings.Cut(target, "/")
+	words := map[string]string{"l1": "context of ", "item": "item ", "group": "group ", "work": "work ", "task": "task "}
+	if word := words[kind]; ok && word != "" {
+		return word + of
+	}
+	return target
 }
 
 func (l logs) show(line logLine) error {
@@ -108,7 +194,11 @@ func (l logs) show(line logLine) error {
 	text := fmt.Sprintf("%s  %s  %s  %s", cli.Paint(colours, cli.Dim, cli.Clock(line.Time)), cli.Clean(line.Who),
 		cli.Paint(colours, cli.Bold, cli.Clean(line.Action)),
 		cli.Clean(strings.Join(line.Targets, ", ")))
-	if line.Refused {
+	switch {
+	case line.Times > 0:
+		text = strings.TrimRight(text, " ") + "  " + cli.Paint(colours, cli.Red, fmt.Sprintf("refused %s in this minute",
+			schemas.Count(line.Times, "time", "times"))) + ": " + cli.Clean(why(line.Reason, line.Action))
+	case line.Refused:
 		text += "  " + cli.Paint(colours, cli.Red, "refused")
 	}
 	l.Say("%s", text)

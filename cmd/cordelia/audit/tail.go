@@ -30,9 +30,8 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 			if t.filter.Since, err = cli.ParseSince(since); err != nil {
 				return err
 			}
-			if t.limit < 1 || t.limit > node.AuditPage {
-				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d",
-					node.AuditPage).Try("narrow it with --since")
+			if t.limit, err = cli.LimitOf(cmd, t.limit); err != nil {
+				return err
 			}
 			return a.Follow(cmd.Context(), "", func(w *cli.Acting) error {
 				t.Acting = w
@@ -42,13 +41,16 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&t.follow, "follow", "f", false, "go on with those to come")
-	f.IntVar(&t.limit, "limit", 20, "how many to begin with")
+	cli.LimitFlag(cmd, &t.limit, usualEntries)
 	f.StringVar(&actor, "actor", "", "only by this person or agent: a name or id")
 	f.StringVar(&t.filter.Action, "action", "", "only this operation, such as memory_share")
 	f.StringVar(&t.filter.Target, "target", "", "only on what has this id")
 	cli.SinceFlag(cmd, &since, "")
 	return cmd
 }
+
+// usualEntries is how many entries tail begins with.
+const usualEntries = 20
 
 type tail struct {
 	*cli.Acting
@@ -58,7 +60,8 @@ type tail struct {
 }
 
 func (t tail) run(ctx context.Context) error {
-	return t.AuditTail(ctx, t.filter, t.limit, t.follow, func(list []node.Tailed) error {
+	begin := cli.Beginning(t.limit, usualEntries, t.filter.Since)
+	return t.AuditTail(ctx, t.filter, begin, t.follow, func(list []node.Tailed) error {
 		for _, e := range list {
 			for _, id := range cli.TargetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
 				t.LearnName(ctx, schemas.EntityID(id))

@@ -12,18 +12,37 @@ import (
 // comes with an event.
 const followEvery = time.Second
 
+// AllEntries has AuditTail begin with all entries that match.
+const AllEntries = 0
+
 // AuditTail shows the newest entries of the audit record, and with follow those to come, until
-// ctx ends.
+// ctx ends. It says beside them where older ones are left out.
 func (w *Acting) AuditTail(ctx context.Context, filter events.AuditFilter, newest int, follow bool,
 	show func([]node.Tailed) error) error {
 	woken, stop := w.Node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	list, next, err := w.Node.AuditTail(ctx, w.Caller.Principal, filter, 0, newest)
+	var list []node.Tailed
+	var next int64
+	var err error
+	if newest == AllEntries {
+		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, node.FromFirst, node.AuditPage)
+	} else {
+		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, 0, newest+1)
+		if len(list) > newest {
+			list = list[1:]
+			w.Note("older entries are left out: --limit %d shows more, --since 24h those of a time",
+				min(10*newest, node.AuditPage))
+		}
+	}
+	all := newest != AllEntries
 	for err == nil {
-		if err = show(list); err != nil || !follow {
+		if err = show(list); err != nil {
 			return err
+		}
+		if all = all || len(list) < node.AuditPage; all && !follow {
+			return nil
 		}
 		if len(list) < node.AuditPage { // else there is more already
 			select {
@@ -36,4 +55,16 @@ func (w *Acting) AuditTail(ctx context.Context, filter events.AuditFilter, newes
 		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, max(next, 1), node.AuditPage)
 	}
 	return err
+}
+
+// Beginning is how many entries a command begins with: the limit that was given, else all since a time
+// that was given, else usual.
+func Beginning(given, usual int, since int64) int {
+	switch {
+	case given > 0:
+		return given
+	case since > 0:
+		return AllEntries
+	}
+	return usual
 }

@@ -1,0 +1,47 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/node"
+	"cordelia/ops"
+)
+
+// What is shown since a time is all of it, also where it is more than a page; without a time, or with a
+// limit, a line says that older entries are left out.
+func TestNothingSinceATimeIsLeftOut(t *testing.T) {
+	s := newStage(t, "ann")
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(s.home()), Durability: store.Relaxed})
+	require.NoError(t, err)
+	keys := n.Keyring(nil)
+	ann, err := n.Person(t.Context(), keys, "test")
+	require.NoError(t, err)
+	call := func(args string) {
+		_, err := ops.Find("memory_group").Call(t.Context(), n, ann, []byte(args))
+		require.NoError(t, err)
+	}
+	call(`{"action": "create", "group": "team"}`)
+	const changes = node.AuditPage + 20
+	for i := range changes {
+		call(fmt.Sprintf(`{"action": "update", "group": "team", "description": "the %d-th"}`, i))
+	}
+	keys.Close()
+	require.NoError(t, n.Close())
+	const more = "older entries are left out"
+	for _, command := range []string{"logs", "audit tail"} {
+		all := s.run("cordelia " + command + " --since 24h")
+		require.Equal(t, changes+1, strings.Count(all, " memory_group "), command)
+		require.NotContains(t, all, more)
+		require.Contains(t, s.run("cordelia "+command), more, command)
+		few := s.run("cordelia " + command + " --since 24h --limit 3")
+		require.Equal(t, 3, strings.Count(few, " memory_group "), few)
+		require.Contains(t, few, more)
+	}
+}
