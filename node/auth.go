@@ -75,9 +75,11 @@ func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error)
 	if err := n.Look(ctx, "auth_own", func(g access.Grant) error {
 		r, err := agents.Get(g, string(f.EntityID))
 		if err == nil && r.Status != schemas.Active && r.Status != schemas.Registered {
-			return schemas.Deniedf("%s is %s", r.Name, r.Status).
-				Try("its parent can lift that: cordelia agent resume %s, or: cordelia agent reactivate %s", r.Name,
-					r.Name)
+			refused := schemas.Deniedf("%s is %s", r.Name, r.Status)
+			if back, ok := schemas.BackToActive(r.Status); ok {
+				return refused.Try("its parent can %s it: cordelia agent %s %s", back, back, r.Name)
+			}
+			return refused.Try("its parent can register a new one with %s", schemas.Tool("agent_register"))
 		}
 		return err
 	}); err != nil {

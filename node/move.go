@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"time"
 
 	"cordelia/access"
 	"cordelia/internal/keys"
@@ -95,6 +96,9 @@ func (h Home) placeOf(address string) string {
 	}
 	return ServerPlace
 }
+
+// Moved gives the file that a move into a server's database put aside, and when; "" if there is none.
+func (h Home) Moved() (kept string, at time.Time) { return store.Moved(h.Database()) }
 
 // moving is one move under way.
 type moving struct {

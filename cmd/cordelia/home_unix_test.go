@@ -76,6 +76,21 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			require.Equal(t, cli.ExitMissing, code)
 			require.Contains(t, out, checks["database"][0].Fix, "the doctor says what setup says")
 		},
+		"the database was moved": func(t *testing.T, u *user) {
+			u.must("setup")
+			file := u.path(".cordelia/cordelia.db")
+			for _, day := range []string{"27", "26"} {
+				require.NoError(t, os.WriteFile(file+".moved-202611"+day+"T074839.000000Z", nil, 0o600))
+			}
+			require.NoError(t, os.Remove(file))
+			out, code := u.run("agent", "list")
+			require.Equal(t, cli.ExitMissing, code)
+			require.Contains(t, out, "was moved to a PostgreSQL database on 2026-11-27 07:48 UTC")
+			require.Contains(t, out, "next: name the address of that database: cordelia config set database ADDRESS")
+			require.NotContains(t, out, "purge")
+			checks, _ := u.diagnosis()
+			require.Contains(t, out, checks["database"][0].Fix)
+		},
 		"the home folder is not named": func(t *testing.T, u *user) {
 			u.env = []string{"HOME="}
 			for _, line := range [][]string{{"agent", "list"}, {"mcp"}, {"setup"}, {"audit", "verify"},

@@ -96,7 +96,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 		return err
 	}
 	a.Note("serving MCP on %[1]s/mcp, webhooks on %[1]s/hooks/SOURCE, the console on %[1]s%[2]s "+
-		"(cordelia console opens it)", base(listener, f), console.Root)
+		"(to open it: cordelia console --url %[1]s)", base(listener, f), console.Root)
 	return serveNode(ctx, n, f, sets, secure(mcp.Listen(listener, f.connections)))
 }
 

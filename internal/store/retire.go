@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"cordelia/internal/store/migrate"
@@ -24,8 +25,8 @@ const (
 func errMoved(micros int64) error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
 		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
-		Try("name the other database in CORDELIA_DB or the setting database, or take the setting out where it was " +
-			"moved to a file: cordelia config set database ''")
+		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name none: " +
+			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)")
 }
 
 // noOthers refuses while nodes are connected to the database; count asks how many.
@@ -70,12 +71,33 @@ func (s *Store) Retire() (kept string, err error) {
 	if err := emptyLog(f.path); err != nil {
 		return "", err
 	}
-	kept = f.path + ".moved-" + now.UTC().Format("20060102T150405.000000Z")
+	kept = f.path + movedMark + now.UTC().Format(movedTime)
 	if err := os.Rename(f.path, kept); err != nil {
 		return "", schemas.Errorf(schemas.CodeUnavailable, "%s cannot be renamed", f.path).
 			Try("check the folder's owner and mode, then repeat the command").Because(err)
 	}
 	return kept, syncDir(filepath.Dir(f.path))
+}
+
+// How a file is named that was moved.
+const (
+	movedMark = ".moved-"
+	movedTime = "20060102T150405.000000Z"
+)
+
+// Moved gives the newest file that Retire put aside for the one at path, and when; "" if there is none.
+func Moved(path string) (kept string, at time.Time) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return "", at
+	}
+	for _, e := range entries { // in the order of their names, which is that of time
+		stamp, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+movedMark)
+		if t, err := time.Parse(movedTime, stamp); ok && err == nil {
+			kept, at = filepath.Join(filepath.Dir(path), e.Name()), t
+		}
+	}
+	return kept, at
 }
 
 // Publish closes the store of a file and gives the file the name path, which must be free.

@@ -18,12 +18,14 @@ func (a *App) Given(flags ...*pflag.Flag) { a.given = append(a.given, flags...) 
 
 // Here gives the commands in words of the program what says which home and which database this
 // run is about, as far as it was given. What others wrote must not be among the words.
-func (a *App) Here(words string) string { return here(words, a.givenDatabase(), a.givenFlags()) }
+func (a *App) Here(words string) string {
+	return here(words, a.givenAddress(), a.givenFlags())
+}
 
 // hereFormat is Here of a format.
 func (a *App) hereFormat(format string) string {
 	verbatim := strings.NewReplacer("%", "%%").Replace
-	return here(format, verbatim(a.givenDatabase()), verbatim(a.givenFlags()))
+	return here(format, verbatim(a.givenAddress()), verbatim(a.givenFlags()))
 }
 
 func (a *App) givenFlags() (flags string) {
@@ -35,23 +37,36 @@ func (a *App) givenFlags() (flags string) {
 	return flags
 }
 
-// givenDatabase is the address from the command line as part of the environment, where every
-// command reads it; only those that serve have the flag. An address with a password is refused,
-// and stays out.
-func (a *App) givenDatabase() string {
+// givenAddress is the address from the command line as a word of a shell. An address with a password
+// is refused, and stays out.
+func (a *App) givenAddress() string {
 	if a.DB == "" || node.HasPassword(a.DB) {
 		return ""
 	}
-	return DatabaseVariable + "=" + Quoted(a.DB) + " "
+	return Quoted(a.DB)
 }
 
-// here puts before and after the name of our program what its commands are to begin with.
-func here(words, before, after string) string {
-	if before+after == "" {
+// here puts into the commands of our program in words what they are about: the database before the name,
+// as part of the environment, where every command reads it (only those that serve have the flag), and flags
+// behind it. The two commands that are to change which database that is are not about the one given.
+func here(words, database, flags string) string {
+	if database+flags == "" {
 		return words
 	}
-	return nextCommand.ReplaceAllStringFunc(words, func(begin string) string {
-		at, end := strings.Index(begin, "cordelia"), len(begin)-len(" x")
-		return begin[:at] + before + begin[at:end] + after + begin[end:]
-	})
+	if database != "" {
+		words = strings.ReplaceAll(words, "cordelia migrate --to ADDRESS", "cordelia migrate --to "+database)
+	}
+	var b strings.Builder
+	done := 0
+	for _, found := range nextCommand.FindAllStringIndex(words, -1) {
+		name, end := found[0]+strings.Index(words[found[0]:], "cordelia"), found[1]-len(" x")
+		b.WriteString(words[done:name])
+		next := words[end+1:]
+		if database != "" && !strings.HasPrefix(next, "migrate ") && !strings.HasPrefix(next, "config ") {
+			b.WriteString(DatabaseVariable + "=" + database + " ")
+		}
+		b.WriteString(words[name:end] + flags)
+		done = end
+	}
+	return b.String() + words[done:]
 }

@@ -32,8 +32,12 @@ func TestNextCommandsKeepTheDatabase(t *testing.T) {
 	set := "CORDELIA_DB='postgres://app@db.example/cordelia?sslmode=verify-full&a=50%25' "
 	require.Equal(t, "run: "+set+"cordelia setup; or "+set+"cordelia agent list",
 		a.Hint(schemas.Hintf("run: cordelia setup; or cordelia agent list")))
-	require.Equal(t, "("+strings.ReplaceAll(set, "%", "%%")+"cordelia console opens it)",
-		a.hereFormat("(cordelia console opens it)"))
+	require.Equal(t, "(to open it: "+strings.ReplaceAll(set, "%", "%%")+"cordelia console --url %s)",
+		a.hereFormat("(to open it: cordelia console --url %s)"))
+	require.Equal(t, "bring them there: cordelia migrate --to "+strings.TrimPrefix(strings.TrimSpace(set), "CORDELIA_DB="),
+		a.Here("bring them there: cordelia migrate --to ADDRESS"), "what it is moved from is not that database")
+	require.Equal(t, "take it out: cordelia config set database ''; then "+set+"cordelia doctor",
+		a.Here("take it out: cordelia config set database ''; then cordelia doctor"))
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&a.Home, "home", "/default", "")
 	a.Given(f.Lookup("home"))

@@ -46,6 +46,12 @@ func ownerOf(dir string) string {
 
 // Gone refuses a home that has keys and no database.
 func Gone(home node.Home) error {
+	if kept, at := home.Moved(); kept != "" {
+		return schemas.NotFoundf("the state of %s was moved to a PostgreSQL database on %s", home,
+			at.Format("2006-01-02 15:04 UTC")).
+			Try("name the address of that database: cordelia config set database ADDRESS; the file it was in is kept "+
+				"as %s, and holds the state of that time", kept)
+	}
 	return schemas.NotFoundf("%s has keys, but its database is gone", home).
 		Try("cordelia restore FILE, from a backup; or, if its state is in PostgreSQL, name the address in CORDELIA_DB " +
 			"or the setting database; or, to begin anew: cordelia uninstall --purge, then cordelia setup")
