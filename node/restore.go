@@ -104,6 +104,7 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 		err = nil
 	}
 	if o.Database != "" {
+		r.inUse(r.busy)
 		r.out.Target = ServerPlace
 		if err == nil && !o.DryRun {
 			err = r.intoServer(ctx)
@@ -140,6 +141,7 @@ type restoring struct {
 	out    RestoreReport
 
 	server *store.Store // the present one, nil if it is a file or has no tables
+	busy   error        // in a dry run: other nodes use it
 }
 
 // withPresent runs f on the present database, nil if there is none to be read,

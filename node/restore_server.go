@@ -7,17 +7,22 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/schemas"
 )
 
 // openServer opens the PostgreSQL database that is to be restored, unless it has no tables yet.
-// A dry run makes none.
+// A dry run makes none, and keeps what would refuse it because other nodes use the database.
 func (r *restoring) openServer(ctx context.Context) error {
-	o := store.Options{URL: r.o.Database, Clock: r.o.Clock, Alone: !r.o.DryRun, Direct: true}
+	o := store.Options{URL: r.o.Database, Clock: r.o.Clock, Alone: true, Direct: true}
 	vacant, err := store.Vacant(ctx, o)
 	if err != nil || vacant && r.o.DryRun {
 		return err
 	}
 	r.server, err = store.Open(ctx, o)
+	if r.o.DryRun && schemas.CodeOf(err) == schemas.CodeBusy {
+		r.busy, o.Alone = err, false
+		r.server, err = store.Open(ctx, o)
+	}
 	return err
 }
 

@@ -126,7 +126,7 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	f := cli.Fields{}
 	f.Add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
 	f.Add("database", r.Target)
-	f.Add("kept", r.Kept)
+	f.Add(map[bool]string{true: "would keep it as", false: "kept"}[r.DryRun], r.Kept)
 	f.Add("present", map[node.Present]string{
 		node.CarriedOver: "its rights stay in force", node.Absent: "there was none",
 		node.Unreadable: "cannot be read", node.Unrelated: "of another node",

@@ -59,7 +59,9 @@ func TestBackupAndRestoreOnPostgreSQL(t *testing.T) {
 	write("The ferry leaves at ten")
 	epoch := m.one(`SELECT value FROM counters WHERE name = 'epoch'`)
 	require.Contains(t, refusedIn(t, n, "restore", backup), "other nodes use the database")
-	require.Contains(t, runs(t, n, "restore", backup, "--dry-run"), "nothing was changed")
+	dry := runs(t, n, "restore", backup, "--dry-run")
+	require.Contains(t, dry, "nothing was changed")
+	require.Contains(t, dry, "other cordelia processes use the database: before the restore, end")
 	n.Kill()
 
 	for round := range soak.Count(t, 3, 100) { // the last of them is not killed
