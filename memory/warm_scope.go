@@ -199,7 +199,7 @@ func absent(id schemas.ItemID) error { return notHere(id) }
 
 func notHere(id schemas.ItemID) *schemas.Error {
 	return schemas.NotFoundf("there is no item %s here", strconv.Quote(oneLine(string(id), 80))).
-		Expecting("the id of an item you may read, or its first 8 characters or more").
+		Expecting("the id of an item you may read, or 8 characters or more of its beginning or its end").
 		Try("%s finds items by their words", schemas.Tool("memory_search"))
 }
 

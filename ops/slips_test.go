@@ -209,7 +209,7 @@ func slips() []slip {
 		{"memory_write_warm", `{"data":{"content":"High tide"}}`, "must be one of entity, session, learning"},
 		{"memory_write_warm", `{"type":"learning","data":[{"content":"a"},{"content":"b"}]}`,
 			"must be object, not array: its fields"},
-		{"memory_read_warm", `{"ids":["1234"]}`, "first 8 characters"},
+		{"memory_read_warm", `{"ids":["1234"]}`, "8 characters or more"},
 		{"memory_read_warm", `{"ids":[null]}`, "must be string, not null\n"},
 		{"memory_write_hot", `{"operation":"patch","data":{"agent.working_memory":{"x":1}}}`,
 			`{"agent": {"working_memory": {…}}}`},

@@ -60,7 +60,12 @@ key is known. A FILE that exists is not overwritten.`,
 					leftOut(w, done)
 					return nil
 				}
-				return exported(w, path, nil, done)
+				if err := exported(w, path, nil, done); err != nil || as != "" || group != "" || w.AsJSON {
+					return err
+				}
+				w.Note("what your agents wrote is theirs: cordelia export --agents FOLDER writes it, too; " +
+					"cordelia export --group GROUP all that a group holds")
+				return nil
 			})
 		},
 	}

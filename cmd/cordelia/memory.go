@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -162,7 +163,8 @@ func showItems(a *cli.App, v ops.MemoryReadWarmOut) {
 		f := cli.Fields{}
 		f.Styled("name", cli.Clean(item.Name), cli.Bold)
 		f.Add("id", cli.Short(item.ID))
-		f.Add("type", cli.Clean(item.Type))
+		kind, data := kindOf(item.Data)
+		f.Add("type", strings.TrimSuffix(cli.Clean(string(item.Type)+", "+kind), ", "))
 		f.Add("state", cli.Clean(item.State)+map[bool]string{true: ", judged wrong"}[item.Wrong])
 		if item.Stale != "" {
 			f.Add("stale", "its origin changed")
@@ -181,8 +183,8 @@ func showItems(a *cli.App, v ops.MemoryReadWarmOut) {
 		for _, r := range item.Related {
 			f.Add(strings.ReplaceAll(cli.Clean(r.Kind), "_", " "), cli.Short(r.Other))
 		}
+		f.Data(data)
 		a.List(f)
-		a.Data(item.Data)
 	}
 	for _, old := range v.Versions {
 		a.Say("\nversion %d, %s", old.Version, cli.Clock(old.At))
@@ -193,12 +195,26 @@ func showItems(a *cli.App, v ops.MemoryReadWarmOut) {
 	}
 }
 
+// kindOf takes the type that the data of an item names out of its fields: beside the type of the item, with
+// which it would be taken for the same.
+func kindOf(raw json.RawMessage) (kind string, rest json.RawMessage) {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(raw, &in) != nil || json.Unmarshal(in["type"], &kind) != nil {
+		return "", raw
+	}
+	delete(in, "type")
+	return kind, cli.RawOf(in)
+}
+
 func showWritten(a *cli.App, v ops.MemoryWriteWarmOut) {
 	a.Say("%s", cli.Short(v.ID))
+	kept := ""
 	if v.Proposal != "" {
-		a.Note("proposal %s waits for %s", cli.Short(v.Proposal), cli.Clean(strings.Join(v.DecidedBy, " or ")))
+		a.Note("proposal %s waits for %s: until one approves it, nobody else sees it", cli.Short(v.Proposal),
+			cli.Clean(strings.Join(v.DecidedBy, " or ")))
+		kept = "proposed, "
 	}
-	a.Note("version %d: %s%s", v.Version, relation(v.Status, v.With),
+	a.Note("%sversion %d: %s%s", kept, v.Version, relation(v.Status, v.With),
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
 		a.Note("it instructs, so it waits: cordelia memory release %s --if-version %d", cli.Short(v.ID), v.Version)

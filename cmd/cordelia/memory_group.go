@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +82,16 @@ func showGroups(a *cli.App, v ops.MemoryGroupOut) {
 	}
 }
 
+// cultureOf words what a group asks of its members.
+func cultureOf(c memory.Culture) string {
+	ends := "items do not expire"
+	if c.TTL > 0 {
+		ends = "items expire after " + (time.Duration(c.TTL) * time.Second).String()
+	}
+	return fmt.Sprintf("broadcast eagerness %s, notification policy %s, departure policy %s, %s", c.Broadcast,
+		c.Notification, c.Departure, ends)
+}
+
 func showGroup(a *cli.App, g memory.GroupInfo) {
 	f := cli.Fields{}
 	f.Styled("group", cli.Clean(g.ID), cli.Bold)
@@ -88,7 +99,7 @@ func showGroup(a *cli.App, g memory.GroupInfo) {
 	f.Add("description", cli.Clean(g.Description))
 	f.Add("owner", a.Who(g.Owner))
 	f.Add("your role", cli.Clean(g.Role))
-	f.Add("culture", cli.Clean(strings.ReplaceAll(cli.InWords(cli.RawOf(g.Culture)), "_", " ")))
+	f.Add("culture", cli.Clean(cultureOf(g.Culture)))
 	if g.Emcon {
 		f.Styled("writes", "blocked", cli.Yellow)
 	}

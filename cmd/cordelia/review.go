@@ -86,6 +86,10 @@ func approveCommand(a *cli.App) *cobra.Command {
 			}
 			var decisions []map[string]any
 			for i := 0; i < len(words); i += 2 {
+				if digits := len(words[i+1]); digits < hashDigits {
+					return schemas.Invalidf("the hash %s has %s", words[i+1], schemas.Count(digits, "digit", "digits")).
+						Expecting("all %d digits", hashDigits).Try("cordelia review show %s shows it", words[i])
+				}
 				decisions = append(decisions, decision(words[i], "approve", words[i+1], reason))
 			}
 			return decide(cmd.Context(), a, as, map[string]any{"decisions": decisions})
@@ -133,6 +137,9 @@ group is decided. A held result is named with the hash that was shown.`,
 	a.CompleteWords(cmd, []string{"review"})
 	return cmd
 }
+
+// hashDigits is how long the hash of what is shown is.
+const hashDigits = 64
 
 // isHash tells a hash, or a piece of one, from an id: a short one has 8 to 12 digits
 // without a dash.
@@ -187,7 +194,7 @@ func showDecided(a *cli.App, v ops.ReviewDecideOut) {
 		}
 	}
 	for _, group := range v.Closed {
-		a.Note("nothing of %s waits any more", a.Named(string(group)))
+		a.Note("nothing of %s waits any more", cli.Clean(group))
 	}
 }
 

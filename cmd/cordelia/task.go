@@ -219,7 +219,7 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 			f.Add("lease left", fmt.Sprintf("%d s", i.LeaseLeft))
 		}
 		if i.WaitsFor > 0 {
-			f.Add("waits for", fmt.Sprint(i.WaitsFor))
+			f.Add("waits for", schemas.Count(i.WaitsFor, "other item", "other items"))
 		}
 		f.Add("attempts", fmt.Sprint(i.Attempts))
 		f.Add("submitted", cli.Clock(i.Created))
@@ -230,7 +230,11 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 		if i.Brief != nil {
 			brief(&f, *i.Brief)
 		}
-		add("result", cli.InWords(i.Result))
+		if _, isObject := cli.PartsOf(i.Result); isObject {
+			add("result", string(i.Result)) // as it was reported
+		} else {
+			add("result", cli.InWords(i.Result))
+		}
 		if len(i.Evidence) > 0 {
 			add("evidence", cli.InWords(cli.RawOf(i.Evidence)))
 		}

@@ -19,14 +19,22 @@ func brief(f *cli.Fields, b work.Brief) {
 	}
 	f.Add("read first", cli.Shorts(b.Context))
 	briefInputs(f, b.Inputs)
-	f.Add("result fits", cli.Clean(cli.ShapeOf(b.AnswerSchema)))
-	f.Add("report fits", cli.Clean(cli.ShapeOf(b.ReportSchema)))
+	shape(f, "result fits", b.AnswerSchema)
+	shape(f, "report fits", b.ReportSchema)
 }
 
 // paragraphs appends a text with a row for each of its lines.
 func paragraphs(f *cli.Fields, name, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		f.Add(name, cli.Clean(l))
+		name = ""
+	}
+}
+
+// shape appends what an answer has to fit, as JSON to fill in.
+func shape(f *cli.Fields, name string, schema json.RawMessage) {
+	for _, l := range cli.FormOf(schema) {
+		f.Add(name, cli.Block(l))
 		name = ""
 	}
 }

@@ -101,6 +101,9 @@ func (t Command) worded(cmd *cobra.Command, known map[string]argument, err error
 		if _, ok := known[name]; !ok {
 			continue
 		}
+		if t.Prose != nil && !deeper && t.takes(name) && strings.HasPrefix(v.Msg, "is missing") {
+			out.Violations[i].Msg = "is missing: the words to keep, or JSON; --help shows its fields"
+		}
 		if out.Violations[i].Path = t.givenAs(name); deeper {
 			out.Violations[i].Path += " /" + rest
 		}

@@ -123,6 +123,22 @@ func (a *App) Data(raw json.RawMessage) {
 	}
 }
 
+// Data appends the fields of an item, each beside its name; lists and objects inside of them one element
+// to a line.
+func (f *Fields) Data(raw json.RawMessage) {
+	parts, ok := PartsOf(raw)
+	if !ok {
+		parts = []part{{"data", raw}}
+	}
+	for _, p := range parts {
+		name := Clean(strings.ReplaceAll(p.Name, "_", " "))
+		for _, l := range dataLines(p.Value, "") {
+			f.Add(name, l)
+			name = ""
+		}
+	}
+}
+
 func dataLines(raw json.RawMessage, indent string) (out []string) {
 	var list []json.RawMessage
 	parts, isObject := PartsOf(raw)
