@@ -127,7 +127,13 @@ func (x *examination) print() error {
 	}
 	w := tabwriter.NewWriter(x.app.Out, 0, 0, 2, ' ', 0)
 	for _, f := range x.findings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.Check, f.Detail)
+		for i, l := range strings.Split(f.Detail, "\n") {
+			if i > 0 {
+				fmt.Fprintf(w, "\t\t%s\n", l)
+				continue
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.Check, l)
+		}
 		if f.Fix != "" && f.Verdict != Fine {
 			fmt.Fprintf(w, "\t\tfix: %s\n", strings.ReplaceAll(f.Fix, "\n", " "))
 		}
@@ -135,7 +141,11 @@ func (x *examination) print() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if x.count(Problem)+x.count(Warning) == 0 {
+	switch warnings := schemas.Count(x.count(Warning), "warning", "warnings"); {
+	case x.count(Problem) > 0: // said as the error that the command ends with
+	case x.count(Warning) > 0:
+		fmt.Fprintf(x.app.Out, "\nNo problem, %s.\n", warnings)
+	default:
 		fmt.Fprintln(x.app.Out, "\nEverything is in order.")
 	}
 	return nil

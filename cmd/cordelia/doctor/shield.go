@@ -20,5 +20,6 @@ func (x *examination) shield() {
 			"the kernel promises it, and it does not hold: %v", err)
 		return
 	}
-	x.report(what, Fine, "", "tried: %s. Open: %s", strings.Join(enforced, "; "), strings.Join(open, "; "))
+	x.report(what, Fine, "", "tried, and it holds:\n  %s\nwhat it leaves open:\n  %s",
+		strings.Join(enforced, "\n  "), strings.Join(open, "\n  "))
 }

@@ -29,6 +29,7 @@ type setupPlan struct {
 
 	changes   []Change
 	connected []clientsettings.ID
+	titles    []string // of these
 	notes     []string
 }
 
@@ -220,7 +221,7 @@ func (p *setupPlan) planClient(c clientsettings.Client, e clientsettings.Entry) 
 	if err != nil {
 		return err
 	}
-	p.connected = append(p.connected, c.ID)
+	p.connected, p.titles = append(p.connected, c.ID), append(p.titles, c.Title)
 	act := Changed
 	switch {
 	case !file.Exists:

@@ -196,6 +196,7 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 		command = cli.Quoted(p.binary.target)
 	}
 	if len(p.connected) > 0 {
+		fmt.Fprintf(a.Out, "\nConnected: %s.\n", strings.Join(p.titles, ", "))
 		fmt.Fprintln(a.Out, "\nRestart sessions that are open: a client reads its servers when it starts.")
 	}
 	fmt.Fprintln(a.Out, "\nTry:")

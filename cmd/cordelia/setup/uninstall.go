@@ -317,7 +317,8 @@ func (u *undoing) planPurge() {
 	if err != nil {
 		paths = nil // the pattern is escaped: a defect would keep the files
 	}
-	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(node.Home(u.home).Checkpoints())) {
+	home := node.Home(u.home)
+	for _, path := range append(paths, filepath.Join(u.home, "keys"), home.Checkpoints(), home.DeepNote()) {
 		if cli.Exists(path) {
 			u.purges = true
 			u.add(Removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
@@ -357,7 +358,7 @@ func (u *undoing) planManifest() {
 		u.add(Removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
-	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too, without the program: rm -r "+
 		cli.Quoted(u.home))
 	rest := Manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
