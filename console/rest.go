@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"time"
 
@@ -91,9 +92,19 @@ func record(ctx context.Context, v *visit) (view, error) {
 			names[e.Actor] = v.nameOf(ctx, e.Actor)
 		}
 		p.Entries[i].Actor = schemas.EntityID(names[e.Actor])
+		p.Entries[i].Target = entityIDs.ReplaceAllStringFunc(e.Target, func(found string) string {
+			id := schemas.EntityID(found)
+			if names[id] == "" {
+				names[id] = v.nameOf(ctx, id)
+			}
+			return names[id]
+		})
 	}
 	return view{template: "events", title: "Record", body: p}, err
 }
+
+// entityIDs finds the ids of people and agents in a text.
+var entityIDs = regexp.MustCompile(`[0-9a-f]{64}`)
 
 // verify proves the record by recomputing it. It changes nothing, and takes long on a large
 // one, so that it is a form.

@@ -37,10 +37,11 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 		"memory/" + f.older:           {"Superseded by"},
 		"memory": {"changed in the last 24 hours", "wrote, 2 times", "memory/" + f.item,
 			"judged, 1 time"},
-		"groups/harbour":    {"Members", "Culture"},
-		"roles":             {"Who reports to whom", "master", "mate"},
-		"roles/port/master": {"What it decided last", "ship.came"},
-		"events":            {"Verify the record"},
+		"groups/harbour":               {"Members", "Culture"},
+		"roles":                        {"Who reports to whom", "master", "mate"},
+		"roles/port/master":            {"What it decided last", "ship.came"},
+		"events":                       {"Verify the record"},
+		"events?action=agent_register": {"l1/doer"},
 	} {
 		body := strings.ToLower(f.page(path))
 		for _, word := range words {
@@ -65,7 +66,13 @@ func TestBrokenPages(t *testing.T) {
 		require.Contains(t, body, `role="alert"`, path)
 		require.Contains(t, body, "That did not work", path)
 	}
-	status, body, _ := f.post("memory/"+f.item+"/delete", nil)
+	_, body := f.get("review/" + nothing)
+	require.Contains(t, body, "the page Review shows what waits", "a person has no tools")
+	require.Contains(t, body, "To what happens now")
+	status, body := newBrowser(t).get("")
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.NotContains(t, body, "To what happens now", "it would lead back here")
+	status, body, _ = f.post("memory/"+f.item+"/delete", nil)
 	require.Equal(t, http.StatusForbidden, status, "an agent's own: %s", body)
 	mine := f.Must(f.Person(), "memory_write_warm", map[string]any{"type": "learning",
 		"data": map[string]any{"type": "insight", "content": "the harbour is deep"}})["id"].(string)

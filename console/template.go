@@ -54,6 +54,20 @@ var words = template.FuncMap{
 	"related": func(kind string) string { return strings.ReplaceAll(kind, "_", " ") },
 	"money":   money,
 	"bytes":   sized,
+	"advice":  advice,
+}
+
+// advice words what to do next for a person: the page, where the words name a tool that lists what is on it.
+func advice(h schemas.Hint) string {
+	pages := map[string]string{"review_list": "Review", "agent_list": "Agents", "task_status": "Tasks",
+		"memory_search": "Memory", "memory_group": "Memory", "swarm_status": "Swarms"}
+	same := func(words string) string { return words }
+	return h.In(same, func(c schemas.Call) string {
+		if page := pages[c.Tool]; page != "" {
+			return "the page " + page
+		}
+		return c.String()
+	})
 }
 
 // short is an id as people read it, which every form and command takes.

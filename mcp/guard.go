@@ -121,7 +121,8 @@ func (g *guard) identify(r *http.Request) (Principal, *refusedAuth) {
 	}
 	scheme, token, _ := strings.Cut(strings.Join(values, ""), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return unauthorized("a bearer token is needed", "")
+		return unauthorized("a bearer token is needed: POST /auth/challenge begins to get one, and on the node's machine "+
+			"cordelia agent token NAME prints one", "")
 	}
 	if !b64token.MatchString(token) {
 		return malformed("the bearer token is malformed")
@@ -143,5 +144,6 @@ func (g *guard) identify(r *http.Request) (Principal, *refusedAuth) {
 	case schemas.CodeBusy, schemas.CodeUnavailable:
 		return Principal{}, &refusedAuth{http.StatusServiceUnavailable, "authentication is unavailable, try again", ""}
 	}
-	return unauthorized("the token is not valid or has expired", `, error="invalid_token"`)
+	return unauthorized("the token is not valid or has expired: get a new one, by POST /auth/challenge or cordelia agent "+
+		"token NAME, which says why where the agent gets none", `, error="invalid_token"`)
 }

@@ -36,7 +36,8 @@ What an agent can call over MCP. An agent sees and may call the tools its capabi
 name; ` + "`cordelia mcp --toolsets agents,memory`" + ` leaves out the rest. People have the same at
 the command line: ` + "`cordelia --help`" + `.
 
-- Arguments in **bold** are required. An unknown one is refused, with the nearest known name.
+- Arguments in **bold** are required. An unknown one is refused, with the nearest known name;
+  upper case, a dash or an underscore more or less make no other name.
 - Where a tool takes ` + "`as`" + `, the caller acts as an agent below it: with that agent's rights, and
   both names in the record. Identity itself is never an argument.
 - Every tool that changes something takes ` + "`idempotency_key`" + `: the same call with the same key
