@@ -256,7 +256,7 @@ func TestANameThatIsTaken(t *testing.T) {
 		require.True(t, ok)
 		return e
 	}
-	require.Equal(t, "choose another name, or leave name out to get a free one", register().Hint.String())
+	require.Equal(t, `go on with it: agent_list {"agent": "scout"}; for one more, choose another name`, register().Hint.String())
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
 	e := register()
 	require.Contains(t, e.Msg, "which is deactivated")

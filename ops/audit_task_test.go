@@ -141,7 +141,7 @@ func TestStaleArtefactsAreFound(t *testing.T) {
 		w := h.must(crew[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 		write(made, 0)
 		h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
-			"result": map[string]any{"file": made}})
+			"evidence": []any{}, "result": map[string]any{"file": made}})
 		require.Len(t, found(), told, "the second attempt wrote it")
 		h.sit(crew[1], "R4a", passing("it reads well"))
 		write(whole, time.Hour)

@@ -32,7 +32,7 @@ func (h *house) low(c Caller) {
 			return
 		}
 		out := h.text(h.person(), "trust_assess", map[string]any{"id": id["id"], "verdict": "wrong"})
-		require.Contains(h.t, out, `memory_write_warm {"data": "…", "group": "lab", "supersedes": "`+
+		require.Contains(h.t, out, `memory_write_warm {"data": {…}, "group": "lab", "supersedes": "`+
 			schemas.ShortID(id["id"].(string))+`", "type": "learning"}`)
 		require.Equal(h.t, strings.Contains(out, "now low"), strings.Contains(out, "waits as proposals"))
 	}
