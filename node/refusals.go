@@ -11,7 +11,7 @@ import (
 )
 
 // Refused says how often in one minute an agent's calls of a tool were refused for a reason. The audit
-// record has changes alone; refusals are counted.
+// record has changes alone; refusals are counted, for each agent of the line that does not allow a call.
 type Refused struct {
 	Time   string           `json:"time"` // the minute
 	Entity schemas.EntityID `json:"entity"`

@@ -218,7 +218,7 @@ func showAgent(a *cli.App, v ops.AgentListOut) {
 	}
 }
 
-// sayRefused says beside an agent how many of its calls were refused lately, to the person alone.
+// sayRefused says beside an agent that calls of it were refused lately, to the person alone.
 func sayRefused(ctx context.Context, w *cli.Acting, answer any) {
 	v, ok := answer.(ops.AgentListOut)
 	if !ok || w.As != "" || len(v.Agents) != 1 || schemas.IsAgentID(string(w.Caller.Entity)) {
@@ -229,12 +229,8 @@ func sayRefused(ctx context.Context, w *cli.Acting, answer any) {
 	if err != nil || len(list) == 0 {
 		return
 	}
-	n := 0
-	for _, r := range list {
-		n += r.Times
-	}
-	w.Note("%s refused in the last 7 days: cordelia logs --agent %s", schemas.Count(n, "call was", "calls were"),
-		cli.Clean(v.Agents[0].Name))
+	w.Note("calls of it were refused in the last 7 days, the last time at %s: cordelia logs --agent %s",
+		cli.Clock(list[len(list)-1].Time), cli.Clean(v.Agents[0].Name))
 }
 
 func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {

@@ -59,7 +59,7 @@ func TestDoctor(t *testing.T) {
 	program := buildProgram(t)
 	t.Run("healthy", func(t *testing.T) {
 		u := newUser(t, program, homes()["both"])
-		u.must("setup")
+		require.Contains(t, u.must("setup"), "Connected: Claude Code, Codex")
 		before := u.tree(false)
 		checks, code := u.diagnosis()
 		require.Zero(t, code)
@@ -74,7 +74,9 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 		require.Contains(t, checks["MCP handshake"][0].Detail, "answered in")
-		require.Contains(t, u.must("doctor"), "fix: ")
+		said := u.must("doctor")
+		require.Contains(t, said, "fix: ")
+		require.True(t, strings.HasSuffix(said, "\nNo problem, 1 warning.\n"), said)
 		u.env = []string{"PATH=" + u.path(".local/bin")}
 		require.Contains(t, u.must("doctor"), "Everything is in order.")
 	})

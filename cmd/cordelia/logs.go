@@ -27,6 +27,7 @@ called, on what; with --follow what is to come, too, until interrupted. The line
 from the audit record, which cordelia audit tail shows whole. Calls that were refused
 change nothing and are no entries of it: they are counted for a week by agent, minute,
 tool and reason, and stand among the lines, but for those that come while it follows.
+A call that several agents of a line do not allow counts for each of them.
 With --json, one change or refusal to a line.`,
 		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
 		Args:    cli.Wants(0),

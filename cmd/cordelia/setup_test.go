@@ -208,6 +208,7 @@ func TestSetupAndUninstall(t *testing.T) {
 			require.Equal(t, once, u.tree(false), "twice is not once")
 
 			u.must("setup")
+			u.must("audit", "verify", "--deep") // which leaves a note
 			u.must("uninstall", "--purge", "--yes")
 			require.Equal(t, before, u.tree(false))
 			u.must("uninstall", "--purge")

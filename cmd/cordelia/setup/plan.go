@@ -212,6 +212,11 @@ func (p *setupPlan) planClients(m clientsettings.Machine) error {
 	return nil
 }
 
+// connects notes that a client will start us.
+func (p *setupPlan) connects(c clientsettings.Client) {
+	p.connected, p.titles = append(p.connected, c.ID), append(p.titles, c.Title)
+}
+
 func (p *setupPlan) planClient(c clientsettings.Client, e clientsettings.Entry) error {
 	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
@@ -221,7 +226,7 @@ func (p *setupPlan) planClient(c clientsettings.Client, e clientsettings.Entry) 
 	if err != nil {
 		return err
 	}
-	p.connected, p.titles = append(p.connected, c.ID), append(p.titles, c.Title)
+	p.connects(c)
 	act := Changed
 	switch {
 	case !file.Exists:

@@ -36,7 +36,7 @@ func (p *setupPlan) planPlugin(c clientsettings.Client, e clientsettings.Entry) 
 			}
 		}
 	}
-	p.connected = append(p.connected, c.ID)
+	p.connects(c)
 	if err := p.planDouble(c); err != nil {
 		return err
 	}
