@@ -287,7 +287,7 @@ func nameTaken(tx *store.Tx, parent schemas.EntityID, name string) error {
 	if status != schemas.Deactivated {
 		return schemas.Conflictf("you already have an agent named %q", name).
 			Expecting("a name that is free").Try("go on with it: %s; for one more, choose another name",
-				schemas.Tool("agent_list", "agent", name))
+			schemas.Tool("agent_list", "agent", name))
 	}
 	return schemas.Conflictf("you already have an agent named %q, which is deactivated", name).
 		Try("%s to take it up again, or choose another name",

@@ -60,7 +60,7 @@ func TestHooksTellOfAnExecutorsCalls(t *testing.T) {
 		AND exit = 0 AND head = 'all well, [secret]'`))
 	told(one, failed)
 	require.Equal(t, 1, h.Number(`SELECT count(*) FROM hook_calls WHERE exit = 2 AND head LIKE 'Exit code 2%'`))
-	told(one, `{"hook_event_name":"PostToolUseFailure","tool_name":"B\u0000ash","command":"cat \u0000core",` +
+	told(one, `{"hook_event_name":"PostToolUseFailure","tool_name":"B\u0000ash","command":"cat \u0000core",`+
 		`"error":"Exit code 3\n\u0000ELF"}`)
 	require.Equal(t, 1, h.Number(`SELECT count(*) FROM hook_calls WHERE exit = 3 AND head LIKE '%␀ELF'`),
 		"no engine drops a call because its output is no text")
