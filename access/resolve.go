@@ -101,7 +101,7 @@ func distinctNames(list []candidate) []string {
 func NotKnown(ref string) error { return notKnown(ref) }
 
 func notKnown(ref string) *schemas.Error {
-	return schemas.NotFoundf("there is no agent %q here", ref).
+	return schemas.NotFoundf("there is no agent %q here", schemas.Shorten(ref, 64)).
 		Expecting("a name, parent/name, an id, or the first 8 or more characters of an id").
 		Try("%s shows the agents you can name", schemas.Tool("agent_list"))
 }
