@@ -230,11 +230,7 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 		if i.Brief != nil {
 			brief(&f, *i.Brief)
 		}
-		if _, isObject := cli.PartsOf(i.Result); isObject {
-			add("result", string(i.Result)) // as it was reported
-		} else {
-			add("result", cli.InWords(i.Result))
-		}
+		add("result", cli.InWords(i.Result))
 		if len(i.Evidence) > 0 {
 			add("evidence", cli.InWords(cli.RawOf(i.Evidence)))
 		}
