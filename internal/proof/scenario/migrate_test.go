@@ -101,7 +101,8 @@ func movesThereAndBack(t *testing.T, n *Node) {
 	require.NoFileExists(t, n.Database())
 	require.FileExists(t, there.Kept)
 	require.Greater(t, len(there.Tables), 60)
-	require.Contains(t, refusedIn(t, n, "agent", "list"), "its database is gone", "the file is not the state any more")
+	require.Contains(t, refusedIn(t, n, "agent", "list"), "was moved to a PostgreSQL",
+		"the file is not the state any more")
 	runs(t, n, "config", "set", "database", address)
 	const signed = "; 0 after it are in no checkpoint"
 	require.Contains(t, runs(t, n, "audit", "verify"), signed)
