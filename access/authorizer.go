@@ -236,7 +236,7 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	if err != nil {
 		return before, err
 	}
-	if before.holds(epoch, tx.Micros()) {
+	if before.unchanged(epoch, tx.Micros()) {
 		return before, nil
 	}
 	now, err := a.decide(tx, p, op)

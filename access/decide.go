@@ -18,8 +18,8 @@ type decision struct {
 	until int64            // when a token or a lifetime that it rests on ends, UTC µs; 0 = none does
 }
 
-// holds reports whether the decision is still the same under the epoch, at the time now.
-func (d decision) holds(epoch, now int64) bool {
+// unchanged reports whether the decision is still the same under the epoch, at the time now.
+func (d decision) unchanged(epoch, now int64) bool {
 	return epoch == d.epoch && (d.until == 0 || now < d.until)
 }
 

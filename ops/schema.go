@@ -186,10 +186,10 @@ func (s *schema) correction(name string, given map[string]any) string {
 	near := s.near(name)
 	for _, p := range s.properties {
 		if p.items != nil && near == p.name+"[0]."+name {
-			beside := slices.DeleteFunc(p.items.among(given), func(n string) bool { return s.property(n) == nil })
-			if len(beside) > 0 {
+			doubled := slices.DeleteFunc(p.items.among(given), func(n string) bool { return s.property(n) == nil })
+			if len(doubled) > 0 {
 				return fmt.Sprintf("; it goes into %s, with %s", near[:strings.LastIndex(near, ".")],
-					strings.Join(beside, " and "))
+					strings.Join(doubled, " and "))
 			}
 		}
 		if near != p.name+"."+name || p.members == nil {

@@ -36,16 +36,16 @@ type player struct {
 	transport Transport
 	address   string // of the HTTP face while it runs
 
-	clients map[string]Client
-	results map[string]*jsonschema.Schema // what each tool says its results are
-	who     string
-	vars    map[string]any
-	texts   map[string]string // of the answers that vars were saved from
-	last    Answer
-	told    []*string // the transcript so far
-	again   Statement // the last call, for until
-	said    *string   // its answer in told
-	pending map[string]func(context.Context) (Answer, error)
+	clients    map[string]Client
+	results    map[string]*jsonschema.Schema // what each tool says its results are
+	who        string
+	vars       map[string]any
+	texts      map[string]string // of the answers that vars were saved from
+	last       Answer
+	told       []*string // the transcript so far
+	again      Statement // the last call, for until
+	answerLine *string   // its answer in told
+	pending    map[string]func(context.Context) (Answer, error)
 }
 
 // Play runs a script, and gives its transcript: every answer, word by word. The error names
@@ -176,7 +176,7 @@ func (p *player) learn(ctx context.Context, c Client) error {
 	if err != nil {
 		return err
 	}
-	p.tell(fmt.Sprintf("tools of %s: %s", p.who, list))
+	p.addLine(fmt.Sprintf("tools of %s: %s", p.who, list))
 	for _, t := range tools {
 		if p.results[t.Name] != nil || t.OutputSchema == nil {
 			continue

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tell adds a line to the transcript.
-func (p *player) tell(line string) *string {
+// addLine adds a line to the transcript.
+func (p *player) addLine(line string) *string {
 	p.told = append(p.told, &line)
 	return &line
 }
@@ -17,15 +17,15 @@ func (p *player) tell(line string) *string {
 func (p *player) record(st Statement) {
 	switch st.Verb {
 	case "until":
-		p.told = slices.DeleteFunc(p.told, func(line *string) bool { return line == p.said })
+		p.told = slices.DeleteFunc(p.told, func(line *string) bool { return line == p.answerLine })
 	case "call", "end", "run":
 		answer := fmt.Sprintf("%s %s\n%s", p.last.Code, compact(p.last.Value), p.last.Text)
 		if strings.Contains(st.Code, "|") {
 			answer = st.Code
 		}
-		line := p.tell(fmt.Sprintf("line %d, %s: %s", st.Line, p.who, answer))
+		line := p.addLine(fmt.Sprintf("line %d, %s: %s", st.Line, p.who, answer))
 		if st.Verb == "call" {
-			p.said = line
+			p.answerLine = line
 		}
 	}
 }

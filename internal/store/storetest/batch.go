@@ -107,12 +107,12 @@ func ownTime(t *testing.T, s *store.Store) {
 func timeOfTurn(t *testing.T, s *store.Store) {
 	type write func(fn func(*store.Tx) error) error
 	alone := func(fn func(*store.Tx) error) error { return s.Write(context.Background(), fn) }
-	beside := func(fn func(*store.Tx) error) error { return s.WriteConcurrent(context.Background(), "ann", fn) }
+	concurrent := func(fn func(*store.Tx) error) error { return s.WriteConcurrent(context.Background(), "ann", fn) }
 	for what, test := range map[string]struct{ first, second write }{
 		"alone behind one alone":         {alone, alone},
-		"alone behind one beside others": {beside, alone},
-		"beside others behind one alone": {alone, beside},
-		"behind one of the same agent":   {beside, beside},
+		"alone behind one beside others": {concurrent, alone},
+		"beside others behind one alone": {alone, concurrent},
+		"behind one of the same agent":   {concurrent, concurrent},
 	} {
 		running, release, at := make(chan struct{}), make(chan struct{}), int64(0)
 		first, second := make(chan error, 1), make(chan error, 1)
