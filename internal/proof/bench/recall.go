@@ -167,14 +167,15 @@ type telling struct {
 	duplicates int
 }
 
-// writeTurns writes every turn of a conversation, in order.
+// writeTurns writes every turn of a conversation, in order. Its sessions are not killed: items whose
+// vectors a killed one was making wait for five minutes.
 func writeTurns(n *node, name string, c conversation, m mapping, l layout) (t telling, err error) {
 	t = telling{items: map[string]string{}, turns: map[string][]string{}}
 	lead, err := n.open("")
 	if err != nil {
 		return t, err
 	}
-	defer lead.kill()
+	defer lead.close() //nolint:errcheck // it wrote all
 	var groups []string
 	if l != apart || m == bySpeakers { // what one's agents keep private is theirs
 		groups = []string{name}
@@ -191,7 +192,7 @@ func writeTurns(n *node, name string, c conversation, m mapping, l layout) (t te
 	defer func() {
 		for _, w := range writers {
 			if w != lead {
-				w.kill()
+				w.close() //nolint:errcheck // it wrote all
 			}
 		}
 	}()
