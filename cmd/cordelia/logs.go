@@ -85,7 +85,8 @@ func (l logs) run(ctx context.Context) error {
 	first := true
 	err = l.AuditTail(ctx, l.filter, begin, l.follow, func(list []node.Tailed) error {
 		if first && begin != cli.AllEntries && len(list) == begin { // older lines are left out, of both kinds
-			refused = slices.DeleteFunc(refused, func(r node.Refused) bool { return r.Time < list[0].Time })
+			minute := list[0].Time[:len("2006-01-02T15:04")] // refusals are counted by it
+			refused = slices.DeleteFunc(refused, func(r node.Refused) bool { return r.Time < minute })
 		}
 		first = false
 		for _, line := range l.lines(ctx, list) {

@@ -45,3 +45,12 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 		require.Contains(t, few, more)
 	}
 }
+
+// A refusal counts for its minute: it is shown though all changes that are shown are of the same minute.
+func TestARefusalIsShownWithTheChangesOfItsMinute(t *testing.T) {
+	s := newStage(t, "ann")
+	s.must("cordelia agent register --name hand --type swarm-worker")
+	s.must("cordelia memory group create team")
+	s.run("cordelia memory group create other --as hand")
+	require.Contains(t, s.run("cordelia logs --limit 1"), "refused 1 time in this minute")
+}
