@@ -143,13 +143,22 @@ func (u *taskTx) judged(s seat) error {
 	return u.conclude(sub, o)
 }
 
-// unjudged words the verdicts of an attempt that no agent judged: they fail, and class nobody's work.
+// unjudged words the verdicts of an attempt that no agent judged: they fail, and class nobody's work. The
+// reason of the attempt stays that of its first failed criterion, which a check may have decided.
 func unjudged(o *schemas.SubTaskOutcome, why string) {
+	first := true
 	for i := range o.CriteriaVerdicts {
-		if v := &o.CriteriaVerdicts[i]; v.Failed() && v.By == "" {
-			v.Evidence = "no agent judged it (R4a): " + why
-			o.FailureReason = schemas.FailureReason(fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
+		v := &o.CriteriaVerdicts[i]
+		if !v.Failed() {
+			continue
 		}
+		if v.By == "" {
+			v.Evidence = "no agent judged it (R4a): " + why
+			if first {
+				o.FailureReason = schemas.FailureReason(fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
+			}
+		}
+		first = false
 	}
 }
 

@@ -128,3 +128,19 @@ func TestWhoCannotJudgeFailsNobody(t *testing.T) {
 	require.Equal(t, before, one[int](n,
 		`SELECT coalesce(sum(hundredths), 0) FROM capability_trust WHERE agent = ?`, a))
 }
+
+// Where a check failed an attempt that no agent judged, the check is the reason.
+func TestACheckIsTheReasonOfAnUnjudgedAttempt(t *testing.T) {
+	fail := func(criterion string, by schemas.Basis) schemas.CriterionVerdict {
+		return schemas.CriterionVerdict{Criterion: criterion, Verdict: schemas.Fail, By: by, Evidence: "not so"}
+	}
+	o := schemas.SubTaskOutcome{FailureReason: `"checked": not so`, CriteriaVerdicts: []schemas.CriterionVerdict{
+		fail("checked", schemas.ByCheck), fail("one", ""), fail("two", "")}}
+	unjudged(&o, "no answer")
+	require.EqualValues(t, `"checked": not so`, o.FailureReason)
+	require.Equal(t, "no agent judged it (R4a): no answer", o.CriteriaVerdicts[2].Evidence)
+
+	o.CriteriaVerdicts = o.CriteriaVerdicts[1:]
+	unjudged(&o, "no answer")
+	require.EqualValues(t, `"one": no agent judged it (R4a): no answer`, o.FailureReason)
+}
