@@ -181,8 +181,8 @@ func revoked(op Op, cause error) error {
 		Try("ask the parent of this agent; %s shows its status", schemas.Tool("agent_list")).Because(cause)
 }
 
-// read decides and reads on one snapshot, then asks whether the rights still stand
-// before the result may leave.
+// read decides and reads on one snapshot, then asks whether the rights are still
+// valid before the result may leave.
 func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
 	release := func() {}
 	defer func() { release() }()

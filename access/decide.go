@@ -75,10 +75,8 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 		return d, a.refusal(op, d.actor, denials, tx.Micros())
 	}
 	d.until = proof.expires
-	for _, link := range d.actor.links {
-		if link.ExpiresAt != 0 && (d.until == 0 || link.ExpiresAt < d.until) {
-			d.until = link.ExpiresAt
-		}
+	if end := EffectiveExpiry(d.actor.links); end != 0 && (d.until == 0 || end < d.until) {
+		d.until = end
 	}
 	if d.via != "" {
 		return d, nil // an ancestor is acting through it right now
@@ -107,7 +105,7 @@ func proofOf(tx *store.Tx, p Principal) (t proof, err error) {
 	return t, nil
 }
 
-// of checks that what p proved still stands.
+// of checks that what p proved is still valid.
 func (t proof) of(p Principal, e *entity, now int64) error {
 	switch p.Method {
 	case ByKey, ByHuman:
