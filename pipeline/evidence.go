@@ -41,11 +41,11 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 	}
 	for _, c := range claimed(r) {
 		c.Stage, c.Run = stage, run
-		if told := hooked(r, c.Evidence); !c.Unplanned && told != nil {
+		if reported := hooked(r, c.Evidence); !c.Unplanned && reported != nil {
 			c.By = schemas.ByHook
 			if c.Exit == 0 {
 				input := c.Input // as it was made: without it what looked like a secret is missing
-				c.Evidence = *told
+				c.Evidence = *reported
 				c.Input = input
 			}
 		} else if !c.Unplanned && unreported(r, c.Evidence) {
@@ -93,11 +93,11 @@ func unreported(r schemas.ExecutionResult, claimed schemas.Evidence) bool {
 
 // masked reports whether the input of a call may be the one that a hook reported, which leaves
 // out text that looked like a secret.
-func masked(told, input string) bool {
-	told, input = squeeze(told), squeeze(input)
-	first, rest, cut := strings.Cut(told, schemas.LeftOut)
+func masked(reported, input string) bool {
+	reported, input = squeeze(reported), squeeze(input)
+	first, rest, cut := strings.Cut(reported, schemas.LeftOut)
 	if !cut {
-		return told == input
+		return reported == input
 	}
 	input, ok := strings.CutPrefix(input, first)
 	parts := strings.Split(rest, schemas.LeftOut)

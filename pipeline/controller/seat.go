@@ -83,7 +83,7 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 // authorizer, whose grants say it of who reads by them.
 func BlindRole(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
-	if err := tx.QueryRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
+	if err := tx.QueryRow(selectBlindRole, store.List(who), store.List(roles)).Scan(&alone); err != nil {
 		return false, fmt.Errorf("read leases: %w", err)
 	}
 	return alone, nil

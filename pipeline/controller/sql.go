@@ -93,8 +93,8 @@ const (
 	// selectWaitingFor lists the seats that wait for one agent alone.
 	selectWaitingFor = `SELECT w.n FROM work_lanes l CROSS JOIN work_items w ON w.lane = l.n AND w.state = 'ready'
 		WHERE l.assigned_to = ? AND w.seat = 1`
-	// selectUnaided tells whether one of ?1 holds an item, a seat or not, of the roles ?2.
-	selectUnaided = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value
+	// selectBlindRole tells whether one of ?1 holds an item, a seat or not, of the roles ?2.
+	selectBlindRole = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value
 		AND w.state = 'leased'
 		JOIN work_lanes l ON l.n = w.lane WHERE l.role IN (SELECT value FROM json_each(?2)))`
 	noteRefused = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
