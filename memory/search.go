@@ -49,9 +49,11 @@ type Search struct {
 	Full   bool   // whole items
 	// Explain gives each hit the parts of its score.
 	Explain bool
-	Cursor  string
-	Here    schemas.GroupID // what the searcher's folder is bound to: its items come first
-	Inject  *rank.Inject    // what is shown unasked; nil = an ordinary search
+	// Item asks where one item stands among the results, or why it is not among them.
+	Item   schemas.ItemID
+	Cursor string
+	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
+	Inject *rank.Inject    // what is shown unasked; nil = an ordinary search
 	// Without are ways of finding that are left out, to measure what they are worth.
 	Without Way
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
@@ -112,6 +114,7 @@ type Found struct {
 	// SecondHand says that what is shown holds words a tool printed or that were
 	// read outside.
 	SecondHand bool
+	Standing   *Standing // of Search.Item
 }
 
 // Query is a checked Search, cut into words.
@@ -122,6 +125,7 @@ type Query struct {
 	fingerprint        string
 	page               page
 	named              []nameOf // entities whose name stands in the text
+	wanted             *row     // Item, as the searcher may read it
 	ofSwarm            bool     // Here is where the searcher works in its swarm
 	lessons            bool     // only those of tasks
 	dim                int      // of the vectors to compare with
@@ -182,10 +186,13 @@ func endOf(s string) int64 {
 }
 
 // Find runs q over what the actor may read. Errors: CodeNotFound for a group or
-// author the actor cannot know.
+// author the actor cannot know, and for an item that it may not read.
 func Find(g access.Grant, q *Query) (Found, error) {
 	see, err := readable(g)
 	if err != nil {
+		return Found{}, err
+	}
+	if q.wanted, err = wantedOf(g.Tx(), see, q.Item); err != nil {
 		return Found{}, err
 	}
 	var author schemas.EntityID
@@ -283,6 +290,7 @@ func find(tx querier, see readScope, q *Query, author schemas.EntityID) (Found, 
 	if len(ranked) == 0 {
 		found.Near, err = p.near(tx, live)
 	}
+	found.Standing = p.standing(ranked)
 	found.SecondHand, found.Withheld = p.secondHand, !see.lessons
 	return found, err
 }

@@ -65,11 +65,16 @@ func get(tx querier, see readScope, ids []schemas.ItemID) ([]Item, error) {
 		return nil, schemas.NotFoundf("%d of %d items are not here", len(missing), len(ids)).
 			Try("repeat the call without them; %s finds items by their words", schemas.Tool("memory_search")).
 			With(missing...)
-	case !see.lessons: // said of what is not there, too
-		return nil, notHere(ids[0]).Try("%s finds items by their words; %s", schemas.Tool("memory_search"),
-			WithoutLessons)
 	}
-	return nil, absent(ids[0])
+	return nil, see.absent(ids[0])
+}
+
+// absent words an item that is not there and one that the actor may not read alike.
+func (r readScope) absent(id schemas.ItemID) error {
+	if !r.lessons { // said of what is not there, too
+		return notHere(id).Try("%s finds items by their words; %s", schemas.Tool("memory_search"), WithoutLessons)
+	}
+	return absent(id)
 }
 
 // related reads the links between visible items.

@@ -43,6 +43,9 @@ type MemorySearchOut struct {
 	Near       []memory.NearMiss `json:"near,omitempty"`
 	Meaning    string            `json:"meaning,omitempty" jsonschema:"down: the embedding model does not answer; by words alone"`
 
+	// Item is where the item that the caller names stands, or why it is not among the results.
+	Item *memory.Standing `json:"item,omitempty" jsonschema:"if the search explains an item"`
+
 	Weak bool `json:"weak,omitempty" jsonschema:"no result matches much of the query"`
 
 	withheld bool // lessons were left out, if there are any
@@ -154,7 +157,7 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (MemorySearchOut, e
 		out.LeftOut = append(out.LeftOut, h.ID)
 	}
 	out.NextCursor, out.Near, out.withheld = found.Cursor, found.Near, found.Withheld
-	out.Weak = found.Weak
+	out.Weak, out.Item = found.Weak, found.Standing
 	if found.Hidden != (memory.Hidden{}) {
 		out.Hidden = &found.Hidden
 	}
@@ -167,6 +170,11 @@ func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, e
 		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return err
 		}
+		wanted, err := refItem.whole(g, c.Caller.ExplainsItem)
+		if err != nil {
+			return err
+		}
+		q.Item = schemas.ItemID(wanted)
 		q.Judged = func(lines []schemas.ItemID) ([]schemas.ItemID, error) { return trust.Judged(g, lines) }
 		q.Wrong = func(items []schemas.ItemWords) (map[schemas.ItemID]bool,
 			error) {

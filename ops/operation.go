@@ -117,6 +117,8 @@ type Caller struct {
 	Asks    bool // its client asks the user what a call that waits wants to know
 	// Explains: the parts of scores are shown, which cost a model too many words.
 	Explains bool
+	// ExplainsItem is the id, or a short form of it, of an item whose standing a search says, too.
+	ExplainsItem string
 	// Consulted: its client says that the user has decided what NeedsPerson named.
 	Consulted bool
 }

@@ -106,6 +106,7 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 		a.Print(t)
 		showScores(a, v.Results)
 	}
+	showStanding(a, v.Item)
 	if v.Weak {
 		a.Note("weak: no result matches much of what was asked")
 	}
@@ -124,6 +125,19 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 		}
 	}
 	more(a, v.NextCursor)
+}
+
+// showStanding shows where the item that was asked about stands in a search, or why it does not.
+func showStanding(a *cli.App, s *memory.Standing) {
+	if s == nil {
+		return
+	}
+	where := fmt.Sprintf("is at place %d of %d", s.Place, s.Of)
+	if s.Absent != "" {
+		where = "is not among the results: " + cli.Clean(s.Absent)
+	}
+	a.Say("\n%s %s %s", cli.Short(s.ID), cli.Clean(s.Name), where)
+	showScores(a, []memory.Hit{{ID: s.ID, Score: s.Score}})
 }
 
 // showScores shows, of results that have their scores, how each came about: a line for each part, and

@@ -44,7 +44,7 @@ type Command struct {
 func (t Command) Command(a *App) *cobra.Command {
 	known := argumentsOf(ops.Find(t.Op))
 	t.mustFit(known)
-	var as string
+	var as, explainItem string
 	var explain bool
 	flags := map[string]*value{}
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func (t Command) Command(a *App) *cobra.Command {
 				return err
 			}
 			return a.Act(cmd.Context(), as, func(w *Acting) error {
-				w.Caller.Explains = explain
+				w.Caller.Explains, w.Caller.ExplainsItem = explain, explainItem
 				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
 					return t.worded(cmd, known, err)
@@ -86,6 +86,8 @@ func (t Command) Command(a *App) *cobra.Command {
 	}
 	if t.Explain != "" {
 		cmd.Flags().BoolVar(&explain, "explain", false, t.Explain)
+		cmd.Flags().StringVar(&explainItem, "explain-item", "", "the `id` of an item: say where it stands, or why it is not among "+
+			"the results")
 	}
 	AsFlag(cmd, &as)
 	a.completeTwin(cmd, t, known)
