@@ -244,6 +244,10 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	if ok && (refusal.Code == schemas.CodeDenied || refusal.Code == schemas.CodeUnauthenticated) {
 		return before, revoked(op, err)
 	}
+	if err == nil && now.actor.self().ID != before.actor.self().ID { // locks and slots are those of before
+		return before, schemas.Conflictf("%q came to mean another agent while this call waited; nothing was done", op.As).
+			Try("repeat the call with the id of the agent as as; %s shows it", schemas.Tool("agent_list"))
+	}
 	return now, err
 }
 

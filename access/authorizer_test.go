@@ -129,6 +129,12 @@ func (n *node) marked(key string) (found bool) {
 // transaction the write then finds itself in, and returns how the write ended.
 func (n *node) inFlight(who schemas.EntityID, key string, change func(*store.Tx) error) error {
 	n.t.Helper()
+	return n.inFlightOp(who, write, key, change)
+}
+
+// inFlightOp is inFlight for another operation than write.
+func (n *node) inFlightOp(who schemas.EntityID, op access.Op, key string, change func(*store.Tx) error) error {
+	n.t.Helper()
 	changing, goOn := make(chan struct{}), make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -143,7 +149,7 @@ func (n *node) inFlight(who schemas.EntityID, key string, change func(*store.Tx)
 	})
 	<-changing
 	var err error
-	both.Go(func() { err = n.b.Do(context.Background(), as(who), write, mark(key)) })
+	both.Go(func() { err = n.b.Do(context.Background(), as(who), op, mark(key)) })
 	require.Eventually(n.t, func() bool { return n.sb.Backlog() == 1 }, 5*time.Second, time.Millisecond)
 	close(goOn)
 	both.Wait()
@@ -155,6 +161,27 @@ func setStatus(id schemas.EntityID, s schemas.AgentStatus) func(*store.Tx) error
 		_, err := tx.Exec(`UPDATE entities SET status = ? WHERE id = ?`, s, id)
 		return err
 	}
+}
+
+// A name in as that means another agent when the turn of the write has come does not act as that
+// one: the write waited in the place of the first. One that still means the same goes on.
+func TestANameThatMeansAnotherWhileItWaitsIsRefused(t *testing.T) {
+	n := newNode(t)
+	named := access.Op{Tool: write.Tool, Effect: write.Effect, As: "work"}
+	rename := func(id schemas.EntityID, name string) func(*store.Tx) error {
+		return func(tx *store.Tx) error {
+			_, err := tx.Exec(`UPDATE entities SET name = ? WHERE id = ?`, name, id)
+			return err
+		}
+	}
+	require.NoError(t, n.inFlightOp(lead, named, "same", rename(other, "peer")))
+	require.True(t, n.marked("same"))
+	err := n.inFlightOp(lead, named, "other", func(tx *store.Tx) error {
+		return errors.Join(rename(worker, "gone")(tx), rename(other, "work")(tx))
+	})
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.ErrorContains(t, err, `"work" came to mean another agent`)
+	require.False(t, n.marked("other"))
 }
 
 // The in-flight vectors: what a change of rights does to operations under way.
