@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 			refusal := schemas.Invalidf("the arguments of %s cannot be read", s.Name).Because(err)
 			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 				refusal = refusal.With(schemas.Violation{
-					Path: "/" + strings.ReplaceAll(wrong.Field, ".", "/"), Msg: "is no number that fits there"})
+					Path: "/" + strings.ReplaceAll(wrong.Field, ".", "/"), Msg: noFit(wrong.Type)})
 			}
 			return nil, refusal
 		}
@@ -99,6 +100,17 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 		return out, err
 	}
 	return o
+}
+
+// noFit says which numbers an argument of a type takes, for one that it does not.
+func noFit(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return fmt.Sprintf("must be a whole number in digits, from %d to %d", math.MinInt64, math.MaxInt64)
+	case reflect.Float64:
+		return "must be a number from -1.8e308 to 1.8e308"
+	}
+	return "is no number that fits there"
 }
 
 // Mutates reports whether the operation changes anything.
