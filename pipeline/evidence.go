@@ -62,7 +62,7 @@ func claimed(r schemas.ExecutionResult) (calls []Call) {
 	planned, others := r.ToolCalls, r.Unplanned
 	for i := range len(planned) + len(others) {
 		at := len(r.Unplanned) - len(others)
-		if len(planned) == 0 || at < len(r.UnplannedAt) && r.UnplannedAt[at] == i {
+		if len(planned) == 0 || at < min(len(r.Unplanned), len(r.UnplannedAt)) && r.UnplannedAt[at] == i {
 			calls = append(calls, Call{Evidence: others[0], By: schemas.ByClaim, Unplanned: true})
 			others = others[1:]
 		} else {

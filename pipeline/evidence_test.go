@@ -309,3 +309,14 @@ func TestRecordKeepsTheOrder(t *testing.T) {
 		require.Equal(t, tt.want, v[0].Verdict, name)
 	}
 }
+
+// Places beyond the calls that were not planned count for nothing.
+func TestPlacesBeyondTheCalls(t *testing.T) {
+	r := schemas.ExecutionResult{Unplanned: []schemas.Evidence{call("edit", "a.go", 0)}, UnplannedAt: []int{0, 1}}
+	r.ToolCalls = []schemas.Evidence{call("bash", "make", 0), call("bash", "make test", 0)}
+	var tools []string
+	for _, c := range claimed(r) {
+		tools = append(tools, c.Tool)
+	}
+	require.Equal(t, []string{"edit", "bash", "bash"}, tools)
+}
