@@ -244,11 +244,12 @@ func (c *conn) awaitRollback() error {
 	return p.Close()
 }
 
-// renew replaces a lost connection.
+// renew replaces a lost connection. What the lost one had answered ahead counts no more: the server
+// has given up its locks.
 func (c *conn) renew(ctx context.Context) error {
 	pg, err := c.dial.Dial(ctx)
 	if err == nil {
-		c.pg, c.statements = pg, map[string]*pgconn.StatementDescription{}
+		c.pg, c.statements, c.answers = pg, map[string]*pgconn.StatementDescription{}, nil
 	}
 	return err
 }
