@@ -31,8 +31,7 @@ test: ## format, vet, staticcheck and all tests; needs Go alone
 	$(GO) test $(RACE) -timeout=$(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 # Packages whose tests run on either engine, and tests of them that look into SQLite itself.
-# Those of ops take minutes there: make test-postgres ON_POSTGRES=./ops
-ON_POSTGRES ?= ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
+ON_POSTGRES ?= ./ops ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
 SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses|FullTextLeadsThePlan|PlansByMeaning|HotStatementsDoNotScan|AnUpgradeDecidesAnew.*|OwnSets.*)$$
 
 test-postgres: ## the second engine: contract, every statement, tests of the domains, a story and all scenarios on both, two nodes (postgresql)
@@ -41,7 +40,7 @@ test-postgres: ## the second engine: contract, every statement, tests of the dom
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'BothEngines' ./ops
 	$(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'NodesShare|NodesAsk|ADatabaseThat|StatesMove|OnPostgreSQL|Deployment' \
 		./internal/proof/scenario
-	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'Retention|MailboxProperty' ./events ./ops
+	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -run 'Retention|MailboxProperty' ./events
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -parallel=4 -run 'BothEngines' \
 		./internal/proof/scenario ./internal/proof/bench
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
