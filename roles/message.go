@@ -86,9 +86,7 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 	case n.To == theOwner || n.To == string(w.Workspace.Owner):
 		m.to = w.Workspace.Owner
 	default:
-		return Message{}, schemas.NotFoundf("there is no role %q here", schemas.Shorten(n.To, 64)).
-			Expecting("the id of a role of your workspace, or %q", theOwner).
-			Try("%s shows them", schemas.Tool("role_list"))
+		return Message{}, w.noRole(n.To, theOwner)
 	}
 	if m.to == m.from {
 		return Message{}, schemas.Invalidf("a message to oneself").Expecting("another role, or the owner")

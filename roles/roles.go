@@ -66,12 +66,6 @@ func absent(ref string) error {
 		schemas.Tool("role_list"))
 }
 
-// noRole is the one answer for a role that is absent and one that is hidden.
-func noRole(ref string) error {
-	return schemas.NotFoundf("there is no role %q here", schemas.Shorten(ref, 64)).
-		Expecting("the id of a role of your workspace").Try("%s shows them", schemas.Tool("role_list"))
-}
-
 // Mine lists the workspaces the actor may see: for a role its own, for any other actor those of
 // the person above it.
 func Mine(g access.Grant) ([]string, error) {
@@ -227,7 +221,25 @@ func (w *World) role(ref string) (*Member, error) {
 	if m := w.Of(ref); m != nil {
 		return m, nil
 	}
-	return nil, noRole(ref)
+	return nil, w.noRole(ref)
+}
+
+// noRole is the answer for a role that w does not have, with the name that may be meant.
+func (w *World) noRole(ref string, others ...string) error {
+	ids := make([]string, len(w.Members), len(w.Members)+len(others))
+	for i, m := range w.Members {
+		ids[i] = m.RoleID
+	}
+	meant := ""
+	if near := schemas.Nearest(strings.ToLower(ref), append(ids, others...)); near != "" {
+		meant = fmt.Sprintf("did you mean %q? ", near)
+	}
+	expected := "the id of a role of your workspace"
+	if len(others) > 0 {
+		expected += ", or " + schemas.Choices(others)
+	}
+	return schemas.NotFoundf("there is no role %q here", schemas.Shorten(ref, 64)).Expecting("%s", expected).
+		Try("%s%s shows them", meant, schemas.Tool("role_list"))
 }
 
 // entity is whom a line of reporting names: a role's agent that acts, or whom that one
