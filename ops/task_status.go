@@ -62,13 +62,24 @@ func (o TaskStatusOut) Text() string {
 }
 
 // statusText words one item.
+// WaitsFor words what an item waits for: some by their ids, and how many more.
+func WaitsFor(s work.Status) string {
+	switch more := s.WaitsFor - len(s.WaitsForIDs); {
+	case len(s.WaitsForIDs) == 0:
+		return schemas.Count(s.WaitsFor, "item", "items")
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", shorts(s.WaitsForIDs), more)
+	}
+	return shorts(s.WaitsForIDs)
+}
+
 func statusText(s work.Status) string {
 	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State),
 		when(s.Holder != "", "held by %s", Line(s.Holder)),
 		when(s.LeaseLeft > 0, "%d s left", s.LeaseLeft), string(s.GroupID), when(s.Role != "", "role %s", Line(s.Role)),
 		when(s.AssignedTo != "", "for %s", Line(s.AssignedTo)),
 		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority),
-		when(s.WaitsFor > 0, "waits for %s", schemas.Count(s.WaitsFor, "item", "items")),
+		when(s.WaitsFor > 0, "waits for %s", WaitsFor(s)),
 		when(s.Attempts > 1, "attempt %d", s.Attempts),
 		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", outcomeText(s.Outcome)),
 		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)

@@ -99,6 +99,10 @@ const (
 	updateReported = moved + `, note = ?, result = ?, evidence = ?, result_hash = ?, reported_at = ? WHERE n = ?`
 	updateNote     = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
 
+	// selectOpenBlockers are the items that the item ?1 waits for, the oldest first.
+	selectOpenBlockers = `SELECT b.id FROM work_items w JOIN work_blockers d ON d.item = w.n
+		JOIN work_items b ON b.n = d.blocker WHERE w.id = ?1 AND b.state <> 'done' ORDER BY b.n LIMIT ?2`
+
 	// unblock counts ?1 off what waits for it.
 	unblock = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers
 		WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`

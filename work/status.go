@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -25,21 +26,23 @@ type Status struct {
 	Stage      int               `json:"stage,omitempty"`
 	Priority   int               `json:"priority,omitempty"`
 	WaitsFor   int               `json:"waits_for,omitempty"` // items not done
-	Holder     string            `json:"holder,omitempty"`    // its name
-	HolderID   schemas.EntityID  `json:"-"`
-	Since      string            `json:"-"` // its holder has it
-	Submitter  schemas.EntityID  `json:"-"`
-	LeaseLeft  int               `json:"lease_seconds_left,omitempty"`
-	Attempts   int               `json:"attempts"`
-	Expiries   int               `json:"expiries,omitempty"`
-	Outcome    string            `json:"outcome,omitempty"`
-	Note       string            `json:"note,omitempty"`
-	Created    string            `json:"created_at"`
-	Finished   string            `json:"finished_at,omitempty"`
-	ResultHash string            `json:"result_hash,omitempty"` // beside the whole result
-	Brief      *Brief            `json:"brief,omitempty"`
-	Result     json.RawMessage   `json:"result,omitempty" any:"true"`
-	Evidence   []Evidence        `json:"evidence,omitempty"`
+	// WaitsForIDs are the first three of them that the actor may see, of one item alone.
+	WaitsForIDs []string         `json:"waits_for_ids,omitempty"`
+	Holder      string           `json:"holder,omitempty"` // its name
+	HolderID    schemas.EntityID `json:"-"`
+	Since       string           `json:"-"` // its holder has it
+	Submitter   schemas.EntityID `json:"-"`
+	LeaseLeft   int              `json:"lease_seconds_left,omitempty"`
+	Attempts    int              `json:"attempts"`
+	Expiries    int              `json:"expiries,omitempty"`
+	Outcome     string           `json:"outcome,omitempty"`
+	Note        string           `json:"note,omitempty"`
+	Created     string           `json:"created_at"`
+	Finished    string           `json:"finished_at,omitempty"`
+	ResultHash  string           `json:"result_hash,omitempty"` // beside the whole result
+	Brief       *Brief           `json:"brief,omitempty"`
+	Result      json.RawMessage  `json:"result,omitempty" any:"true"`
+	Evidence    []Evidence       `json:"evidence,omitempty"`
 }
 
 // seen is an item as read for its status.
@@ -88,6 +91,9 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 		return Status{}, err
 	}
 	out := s.status(g.Tx().Micros(), true)
+	if out.WaitsForIDs, err = s.openBlockers(g); err != nil {
+		return out, err
+	}
 	if s.result != "" && (detail || len(s.result) <= 2<<10) {
 		out.Result = json.RawMessage(s.result)
 	}
@@ -112,6 +118,34 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 		err = json.Unmarshal([]byte(s.evidence), &out.Evidence)
 	}
 	return out, err
+}
+
+const (
+	namedBlockers = 3  // of an item
+	readBlockers  = 20 // of which as many are looked for that the actor may see
+)
+
+// openBlockers gives the first items that s waits for, of those that the actor may see.
+func (s *seen) openBlockers(g access.Grant) (ids []string, err error) {
+	if s.blockers == 0 {
+		return nil, nil
+	}
+	rows, err := g.Tx().Query(selectOpenBlockers, s.id, readBlockers)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read blockers: %w", err)
+	}
+	for _, id := range all {
+		if _, err := view(g, id); errors.Is(err, schemas.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, id); len(ids) == namedBlockers {
+			break
+		}
+	}
+	return ids, nil
 }
 
 // Filter picks items of List; empty fields do not restrict.

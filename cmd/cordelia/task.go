@@ -219,7 +219,7 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 			f.Add("lease left", fmt.Sprintf("%d s", i.LeaseLeft))
 		}
 		if i.WaitsFor > 0 {
-			f.Add("waits for", schemas.Count(i.WaitsFor, "other item", "other items"))
+			f.Add("waits for", ops.WaitsFor(i))
 		}
 		f.Add("attempts", fmt.Sprint(i.Attempts))
 		f.Add("submitted", cli.Clock(i.Created))
