@@ -61,7 +61,6 @@ func (o TaskStatusOut) Text() string {
 	return lines(append(list, more(o.Cursor))...)
 }
 
-// statusText words one item.
 // WaitsFor words what an item waits for: some by their ids, and how many more.
 func WaitsFor(s work.Status) string {
 	switch more := s.WaitsFor - len(s.WaitsForIDs); {
@@ -73,6 +72,7 @@ func WaitsFor(s work.Status) string {
 	return shorts(s.WaitsForIDs)
 }
 
+// statusText words one item.
 func statusText(s work.Status) string {
 	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State),
 		when(s.Holder != "", "held by %s", Line(s.Holder)),
