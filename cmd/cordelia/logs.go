@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,7 +104,10 @@ func (l logs) run(ctx context.Context) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, l.showRefused(ctx, &refused))
+	if err != nil {
+		return err
+	}
+	return l.showRefused(ctx, &refused)
 }
 
 // showRefused shows the refusals that are left.
