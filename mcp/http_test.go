@@ -110,7 +110,7 @@ func TestHandlersChooseTheirErrors(t *testing.T) {
 		{"resource", request(1, "resources/read", obj{"uri": "test://r", "_meta": meta()}), CodeInternal, 200,
 			"internal, ref "},
 		{"no resource", request(1, "resources/read", obj{"uri": "test://no", "_meta": meta()}), CodeInvalidParams, 400,
-			"not found"},
+			"there is no resource"},
 		{"custom", request(1, "custom/fail", obj{"_meta": meta()}), -31999, 200, "mine"},
 		{"unknown method", request(1, "custom/none", obj{"_meta": meta()}), CodeMethodNotFound, 404, "not found"},
 		{"no capabilities", request(1, "custom/echo",

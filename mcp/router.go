@@ -213,7 +213,11 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 		if e, ok := r.absentTool(ctx, c.msg, out.Error); ok {
 			return e.response(c.msg.id)
 		}
-		out.Error.Message = ops.Escape(out.Error.Message) // it quotes what was asked for
+		if instead, ok := absentView(c.msg, out.Error.Message); ok {
+			out.Error.Message = instead
+		} else {
+			out.Error.Message = ops.Escape(out.Error.Message) // it quotes what was asked for
+		}
 		if c.msg.method == string(sdk.MethodResourcesRead) && out.Error.Data == nil {
 			out.Error.Data = missingResource(c.msg.params)
 		}

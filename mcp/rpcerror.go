@@ -71,16 +71,40 @@ func absent(ctx context.Context, n *ops.Service, c ops.Caller, tool string, has 
 			return Errorf(CodeInvalidParams, "%s; next: %s", e.Msg, e.Hint)
 		}
 	}
-	meant := ""
 	bare := tool[strings.LastIndexAny(tool, ".:/")+1:] // clients put the server's name before it
 	if _, behind, found := strings.Cut(bare, "cordelia__"); found {
 		bare = behind
 	}
-	if list := schemas.Meant(bare, slices.Sorted(maps.Keys(has))); list != nil {
-		meant = fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
-	}
 	return Errorf(CodeInvalidParams, "there is no tool '%s' here; %stools/list shows those there are",
-		ops.Escape(tool), meant)
+		ops.Escape(tool), proposed(bare, slices.Sorted(maps.Keys(has))))
+}
+
+// proposed asks whether one of names was meant, "" if none is near.
+func proposed(name string, names []string) string {
+	if list := schemas.Meant(name, names); list != nil {
+		return fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
+	}
+	return ""
+}
+
+// absentView says what there is instead of a prompt or a resource that is not there, if that is what
+// the registry's message says.
+func absentView(m message, said string) (string, bool) {
+	var p struct{ Name, URI string }
+	switch {
+	case json.Unmarshal(m.params, &p) != nil:
+	case m.method == string(sdk.MethodPromptsGet) && strings.HasSuffix(said, sdkserver.ErrPromptNotFound.Error()):
+		var names []string
+		for _, f := range flows() {
+			names = append(names, f.name)
+		}
+		return fmt.Sprintf("there is no prompt '%s' here; %sprompts/list shows those there are", ops.Escape(p.Name),
+			proposed(p.Name, names)), true
+	case m.method == string(sdk.MethodResourcesRead) && strings.HasSuffix(said, sdkserver.ErrResourceNotFound.Error()):
+		return fmt.Sprintf("there is no resource '%s' here; resources/list and resources/templates/list show those there are",
+			ops.Escape(p.URI)), true
+	}
+	return "", false
 }
 
 // absentTool is absent if that is what the registry says of the tool which m calls.

@@ -66,6 +66,10 @@ func TestViewsAndPrompts(t *testing.T) {
 	for _, absent := range []string{"cordelia://tasks/none", "cordelia://swarms/none"} {
 		require.NotNil(t, dig(c.ask("resources/read", obj{"uri": absent}), "error"), absent)
 	}
+	require.Contains(t, dig(c.ask("resources/read", obj{"uri": "cordelia://harbours"}), "error", "message"),
+		"there is no resource 'cordelia://harbours' here; resources/list and resources/templates/list show")
+	require.Contains(t, dig(c.ask("prompts/get", obj{"name": "recal"}), "error", "message"),
+		"there is no prompt 'recal' here; did you mean recall? prompts/list shows")
 	require.Len(t, dig(c.ask("prompts/list", obj{}), "result", "prompts").([]any), len(flows()))
 	for _, f := range flows() {
 		args := obj{}
