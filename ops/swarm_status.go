@@ -61,7 +61,7 @@ func (o SwarmStatusOut) Text() string {
 	}
 	b := o.Budget
 	return lines(append(list, when(len(counts) > 0, "work: %s", strings.Join(counts, ", ")),
-		words(": ", fmt.Sprintf("findings: %d, %d not in the synthesis", o.Findings, o.Unmerged),
+		words(": ", fmt.Sprintf("findings: %d", o.Findings)+when(o.Unmerged > 0, ", %d not in the synthesis", o.Unmerged),
 			shorts(o.UnmergedIDs)), when(len(o.JudgedWrong) > 0, "judged wrong: %s", shorts(o.JudgedWrong)),
 		words(", ", fmt.Sprintf("left: %s", schemas.Count(b.Agents, "agent", "agents")),
 			fmt.Sprintf("parallel %d", b.Parallel)+when(b.Most > 0, " of %d", b.Most),
