@@ -235,8 +235,8 @@ func (w *World) noRole(ref string, others ...string) error {
 		meant = fmt.Sprintf("did you mean %q? ", near)
 	}
 	expected := "the id of a role of your workspace"
-	if len(others) > 0 {
-		expected += ", or " + schemas.Choices(others)
+	for _, o := range others {
+		expected += fmt.Sprintf(", or %q", o)
 	}
 	return schemas.NotFoundf("there is no role %q here", schemas.Shorten(ref, 64)).Expecting("%s", expected).
 		Try("%s%s shows them", meant, schemas.Tool("role_list"))
