@@ -31,7 +31,7 @@ test: ## format, vet, staticcheck and all tests; needs Go alone
 	$(GO) test $(RACE) -timeout=$(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 # Packages whose tests run on either engine, and tests of them that look into SQLite itself.
-ON_POSTGRES ?= ./ops ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
+ON_POSTGRES ?= ./access ./agents ./memory ./pipeline ./review ./roles ./swarm ./work
 SQLITE_ONLY := ^Test(ExplainWritesNothing|MemoryGoesAsItsPolicySays|ACleanTaskIsSilent|(Review|Merging|Disband)IsAllOrNothing.*|PoisonedTaskIsGivenUp|ClaimGoesOnBesideTrouble|DeadlinesBesideTrouble|ListsUseIndexesInOrder|ProcessesShareTheWork|ClaimsUseIndexes|ClaimsPassByEmptyClasses|FullTextLeadsThePlan|PlansByMeaning|HotStatementsDoNotScan|AnUpgradeDecidesAnew.*|OwnSets.*)$$
 
 test-postgres: ## the second engine: contract, every statement, tests of the domains, a story and all scenarios on both, two nodes (postgresql)
@@ -44,6 +44,7 @@ test-postgres: ## the second engine: contract, every statement, tests of the dom
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -parallel=4 -run 'BothEngines' \
 		./internal/proof/scenario ./internal/proof/bench
 	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=$(TIMEOUT) -skip '$(SQLITE_ONLY)' $(ON_POSTGRES)
+	CORDELIA_TEST_DB=postgres $(GO) test -count=1 $(TESTFLAGS) -timeout=30m -skip '$(SQLITE_ONLY)|^Test(EveryKeyHasAnEffect|SlipsAreTakenOrExplained)$$' ./ops
 
 conformance: build ## the official MCP suite and the Inspector (npm)
 	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
