@@ -89,18 +89,18 @@ func proposed(name string, names []string) string {
 
 // absentView says what there is instead of a prompt or a resource that is not there, if that is what
 // the registry's message says.
-func absentView(m message, said string) (string, bool) {
+func absentView(m message, registry string) (string, bool) {
 	var p struct{ Name, URI string }
 	switch {
 	case json.Unmarshal(m.params, &p) != nil:
-	case m.method == string(sdk.MethodPromptsGet) && strings.HasSuffix(said, sdkserver.ErrPromptNotFound.Error()):
+	case m.method == string(sdk.MethodPromptsGet) && strings.HasSuffix(registry, sdkserver.ErrPromptNotFound.Error()):
 		var names []string
 		for _, f := range flows() {
 			names = append(names, f.name)
 		}
 		return fmt.Sprintf("there is no prompt '%s' here; %sprompts/list shows those there are", ops.Escape(p.Name),
 			proposed(p.Name, names)), true
-	case m.method == string(sdk.MethodResourcesRead) && strings.HasSuffix(said, sdkserver.ErrResourceNotFound.Error()):
+	case m.method == string(sdk.MethodResourcesRead) && strings.HasSuffix(registry, sdkserver.ErrResourceNotFound.Error()):
 		return fmt.Sprintf("there is no resource '%s' here; resources/list and resources/templates/list show those there are",
 			ops.Escape(p.URI)), true
 	}

@@ -99,10 +99,10 @@ func (p *plan) keptOut(r *row) string {
 // notFound says why r is not among the results though it could be. scored is r as the ranking saw it,
 // nil if no way of finding came to it.
 func (p *plan) notFound(r *row, scored *rank.Doc) string {
-	var held []string
+	var shared []string
 	for stem := range strings.FieldsSeq(r.terms) {
-		if p.words.Has(stem) && !slices.Contains(held, stem) {
-			held = append(held, stem)
+		if p.words.Has(stem) && !slices.Contains(shared, stem) {
+			shared = append(shared, stem)
 		}
 	}
 	switch {
@@ -112,9 +112,9 @@ func (p *plan) notFound(r *row, scored *rank.Doc) string {
 		return "it was scored, and matches too little of the query"
 	case len(p.terms) == 0:
 		return fmt.Sprintf("the %d newest come first", candidates)
-	case len(held) > 0:
+	case len(shared) > 0:
 		return fmt.Sprintf("it has words of the query (%s), but was not scored: items with more of them, or with "+
-			"rarer ones, come first", strings.Join(held, ", "))
+			"rarer ones, come first", strings.Join(shared, ", "))
 	}
 	return "no way of finding came to it: it has no word of the query, and neither words used alike, a date, " +
 		"an author, a subject nor its meaning brought it"
