@@ -143,7 +143,7 @@ func (u *taskTx) judged(s seat) error {
 	return u.conclude(sub, o)
 }
 
-// unjudged words the verdicts of an attempt that no agent judged: they fail, and class nobody's work. The
+// unjudged words the verdicts of an attempt that no agent judged: they fail, and class no agent's work. The
 // reason of the attempt stays that of its first failed criterion, which a check may have decided.
 func unjudged(o *schemas.SubTaskOutcome, why string) {
 	first := true
