@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,21 +24,14 @@ import (
 //
 // The ratios that the page asks for stand beside the figures: of-bare and of-one.
 func BenchmarkNodes(b *testing.B) {
-	var bare, one float64
+	var one float64
 	b.Run("bare commits", func(b *testing.B) {
 		took := storetest.Repeat(b, storetest.Database(b, storetest.Server(b), b.Name()), 16, b.N, func(n int) string {
 			return fmt.Sprintf(`INSERT INTO node(name, value) VALUES ('%d %d', 'x')`, b.N, n)
 		})
 		b.ReportMetric(float64(b.N)/took.Seconds(), "commits/s")
 	})
-	b.Run("bare transactions", func(b *testing.B) { bare = benchBareTransactions(b, 16) })
-	for _, count := range []int{1, 2} {
-		for name, write := range map[string]writing{"transactions": alone, "transactions beside others": besideOthers} {
-			b.Run(fmt.Sprint(name, "/nodes=", count), func(b *testing.B) {
-				b.ReportMetric(benchTransactions(b, count, write)/bare, "of-bare")
-			})
-		}
-	}
+	b.Run("transactions", benchTransactions)
 	for _, count := range []int{0, 1, 2, 3} { // 0 is one node with a file
 		b.Run(fmt.Sprint("claims/nodes=", count), func(b *testing.B) {
 			rate := benchClaims(b, newTeam(b, count), 16, b.N)
@@ -65,80 +57,6 @@ func BenchmarkNodes(b *testing.B) {
 	b.Run("bare claims", func(b *testing.B) { benchBareClaims(b, 16, 1) })
 	b.Run("bare claims of 100", func(b *testing.B) { benchBareClaims(b, 1, 100) })
 	b.Run("news", benchNews)
-}
-
-// The transaction that is measured is the least that a node makes: it reads what it decides by,
-// then writes two rows with its commit. That is two exchanges.
-const (
-	readFirst  = `SELECT value FROM counters WHERE name = 'epoch'`
-	writeRow   = `INSERT INTO cursors(entity_id, stream, seq) VALUES (?1, 'x', 1)`
-	writeAgain = `UPDATE cursors SET seq = seq + 1 WHERE entity_id = ?1 AND stream = 'x'`
-)
-
-// benchBareTransactions makes it by the driver alone, and gives transactions/s.
-func benchBareTransactions(b *testing.B, connections int) float64 {
-	own := strings.NewReplacer("?", "$").Replace
-	took := storetest.Exchanges(b, storetest.Database(b, storetest.Server(b), b.Name()), connections, b.N,
-		[][]string{{"BEGIN", readFirst}, {own(writeRow), own(writeAgain), "COMMIT"}},
-		func(n int) string { return fmt.Sprint(b.N, " ", n) })
-	rate := float64(b.N) / took.Seconds()
-	b.ReportMetric(rate, "transactions/s")
-	return rate
-}
-
-// writing makes the transaction for one of the callers.
-type writing func(ctx context.Context, s *store.Store, caller int, row string) error
-
-func alone(ctx context.Context, s *store.Store, _ int, row string) error {
-	return s.Write(ctx, func(tx *store.Tx) error { return readAndWrite(tx, row) })
-}
-
-func besideOthers(ctx context.Context, s *store.Store, caller int, row string) error {
-	return s.WriteConcurrent(ctx, fmt.Sprint(caller), func(tx *store.Tx) error { return readAndWrite(tx, row) })
-}
-
-func readAndWrite(tx *store.Tx, row string) error {
-	var epoch int64
-	err := tx.QueryRow(readFirst).Scan(&epoch)
-	if err == nil {
-		err = tx.Send(writeRow, row)
-	}
-	if err == nil {
-		err = tx.Send(writeAgain, row)
-	}
-	return err
-}
-
-// benchTransactions has 16 callers make it again and again, and gives transactions/s.
-func benchTransactions(b *testing.B, nodes int, write writing) float64 {
-	url := storetest.Database(b, storetest.Server(b), b.Name())
-	var stores []*store.Store
-	for range nodes {
-		s, err := store.Open(b.Context(), store.Options{URL: url})
-		require.NoError(b, err)
-		b.Cleanup(func() { require.NoError(b, s.Close()) })
-		stores = append(stores, s)
-	}
-	var all sync.WaitGroup
-	turns := make(chan int)
-	for caller := range 16 {
-		all.Go(func() {
-			for n := range turns {
-				if err := write(b.Context(), stores[caller%nodes], caller, fmt.Sprint(b.N, " ", n)); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	b.ResetTimer()
-	for n := range b.N {
-		turns <- n
-	}
-	close(turns)
-	all.Wait()
-	rate := float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate, "transactions/s")
-	return rate
 }
 
 // benchClaims has so many agents claim and report so many items over HTTP, and gives items/s.
@@ -236,13 +154,7 @@ func benchBareClaims(b *testing.B, connections, each int) {
 // benchNews measures from the answer of a write to the waking of a reader at another node.
 func benchNews(b *testing.B) {
 	url := storetest.Database(b, storetest.Server(b), b.Name())
-	open := func() *store.Store {
-		s, err := store.Open(b.Context(), store.Options{URL: url})
-		require.NoError(b, err)
-		b.Cleanup(func() { require.NoError(b, s.Close()) })
-		return s
-	}
-	one, two := open(), open()
+	one, two := openStore(b, url), openStore(b, url)
 	woken, end := two.Watch()
 	defer end()
 	<-woken // it listens

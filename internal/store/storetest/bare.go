@@ -16,33 +16,38 @@ import (
 // its own, and gives how long that took: what is left of a server when nothing stands before it.
 func Repeat(t testing.TB, address string, connections, times int, statement func(n int) string) time.Duration {
 	t.Helper()
-	return bare(t, address, connections, times, nil, func(ctx context.Context, pg *pgconn.PgConn, n int) error {
+	return connect(t, address, connections).run(t, times, func(ctx context.Context, pg *pgconn.PgConn, n int) error {
 		_, err := pg.Exec(ctx, statement(n)).ReadAll()
 		return err
 	})
 }
 
-// Exchanges does the same with a transaction of prepared statements that are sent in so many
-// exchanges. A statement with $1 gets arg.
-func Exchanges(t testing.TB, address string, connections, times int, exchanges [][]string,
-	arg func(n int) string) time.Duration {
+// Times has something done so many times, and gives how long that took; arg is that of the n-th time.
+type Times func(times int, arg func(n int) string) time.Duration
+
+// Exchanges has so many connections do the same with a transaction of prepared
+// statements, which are sent in so many exchanges. A statement with $1 gets arg.
+func Exchanges(t testing.TB, address string, connections int, exchanges [][]string) Times {
 	t.Helper()
-	prepare := func(ctx context.Context, pg *pgconn.PgConn) {
+	c := connect(t, address, connections)
+	for _, pg := range c {
 		for _, statements := range exchanges {
 			for _, s := range statements {
-				_, err := pg.Prepare(ctx, s, s, nil)
+				_, err := pg.Prepare(t.Context(), s, s, nil)
 				require.NoError(t, err, s)
 			}
 		}
 	}
-	return bare(t, address, connections, times, prepare, func(ctx context.Context, pg *pgconn.PgConn, n int) error {
-		for _, statements := range exchanges {
-			if err := exchange(ctx, pg, statements, []byte(arg(n))); err != nil {
-				return err
+	return func(times int, arg func(n int) string) time.Duration {
+		return c.run(t, times, func(ctx context.Context, pg *pgconn.PgConn, n int) error {
+			for _, statements := range exchanges {
+				if err := exchange(ctx, pg, statements, []byte(arg(n))); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 }
 
 func exchange(ctx context.Context, pg *pgconn.PgConn, statements []string, arg []byte) error {
@@ -66,29 +71,38 @@ func exchange(ctx context.Context, pg *pgconn.PgConn, statements []string, arg [
 	return errors.Join(err, p.Close())
 }
 
-// bare has so many connections do something so many times in all.
-func bare(t testing.TB, address string, connections, times int, prepare func(context.Context, *pgconn.PgConn),
+// connections are of the driver, without a pool.
+type connections []*pgconn.PgConn
+
+// connect makes them; they are closed with the test.
+func connect(t testing.TB, address string, count int) connections {
+	t.Helper()
+	c := make(connections, count)
+	for i := range c {
+		pg, err := pgconn.Connect(context.Background(), address)
+		require.NoError(t, err)
+		t.Cleanup(func() { pg.Close(context.Background()) }) //nolint:errcheck // only a test
+		c[i] = pg
+	}
+	return c
+}
+
+// run has them do something so many times in all.
+func (c connections) run(t testing.TB, times int,
 	do func(ctx context.Context, pg *pgconn.PgConn, n int) error) time.Duration {
 	t.Helper()
-	ctx := context.Background()
 	turns := make(chan int)
 	var all sync.WaitGroup
-	for range connections {
-		pg, err := pgconn.Connect(ctx, address)
-		require.NoError(t, err)
-		if prepare != nil {
-			prepare(ctx, pg)
-		}
+	begun := time.Now()
+	for _, pg := range c {
 		all.Go(func() {
-			defer pg.Close(ctx) //nolint:errcheck // only a test
 			for n := range turns {
-				if err := do(ctx, pg, n); err != nil {
+				if err := do(context.Background(), pg, n); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
-	begun := time.Now()
 	for n := range times {
 		turns <- n
 	}
