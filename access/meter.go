@@ -207,15 +207,14 @@ func (a *Authorizer) Flush(ctx context.Context) {
 	}
 	var over map[schemas.EntityID]schemas.Trigger
 	var sums map[callKey]tally
-	if err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
-		if err := a.writeSeen(tx, c.seen); err != nil {
-			return err
-		}
+	if err := a.store.WriteConcurrent(ctx, "signs of life", func(tx *store.Tx) (err error) {
 		if err := writeDenials(tx, c.denials); err != nil {
 			return err
 		}
-		over, sums, err = a.writeCalls(tx, c.calls)
-		return err
+		if over, sums, err = a.writeCalls(tx, c.calls); err != nil {
+			return err
+		}
+		return a.writeSeen(tx, c.seen)
 	}); err != nil {
 		slog.Warn("flush of call counts", "err", err)
 		a.meter.add(c)
@@ -271,6 +270,9 @@ func (a *Authorizer) writeCalls(tx *store.Tx, calls map[callKey]tally) (
 	minute := minuteOf(tx)
 	inOrder := func(a, b callKey) int {
 		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.entity, b.entity))
+	}
+	if len(calls) == 0 {
+		return over, sums, nil
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(calls), inOrder) {
 		t := calls[k]

@@ -83,8 +83,8 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 		return c, false, fmt.Errorf("read lease: %w", err)
 	}
 	r, c, brief, err = want.take(g, lease)
-	if errors.Is(err, store.ErrNoRows) { // or others have locked what there is
-		return c, false, g.Tx().Alone()
+	if errors.Is(err, store.ErrNoRows) {
+		return c, false, want.waitForOthers(g)
 	}
 	if err != nil {
 		return c, false, err
@@ -126,6 +126,22 @@ func (w Wanted) take(g access.Grant, lease time.Duration) (r row, c Claimed, bri
 		}
 	}
 	return r, c, "", store.ErrNoRows
+}
+
+// waitForOthers ends a claim beside others that found nothing because they have locked what there is,
+// and may yet give it back: it is made again alone.
+func (w Wanted) waitForOthers(g access.Grant) error {
+	if !g.Tx().Concurrent() {
+		return nil
+	}
+	classes, err := classesOf(g, w, true)
+	if err != nil || classes == "[]" {
+		return err
+	}
+	if there, err := w.ready(g.Tx(), classes); err != nil || !there {
+		return err
+	}
+	return g.Tx().Alone()
 }
 
 // queries do the same with one item, with the first one of a task, and with the first one of all.
@@ -235,7 +251,7 @@ func (w *Watch) Stirred(tx *store.Tx) (bool, error) {
 	if err != nil || epoch != w.epoch || newest != w.newest {
 		return true, err
 	}
-	return w.ready(tx)
+	return w.want.ready(tx, w.classes)
 }
 
 // Look reports whether Claim would find something for the actor.
@@ -251,7 +267,7 @@ func (w *Watch) Look(g access.Grant, want Wanted) (bool, error) {
 		return false, err
 	}
 	w.want = want
-	return w.ready(g.Tx())
+	return want.ready(g.Tx(), w.classes)
 }
 
 func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
@@ -261,9 +277,10 @@ func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
 	return epoch, newest, err
 }
 
-func (w *Watch) ready(tx *store.Tx) (bool, error) {
+// ready reports whether one of the classes has a ready item that is wanted.
+func (w Wanted) ready(tx *store.Tx, classes string) (bool, error) {
 	var n int64
-	err := tx.QueryRow(w.want.query(finds), w.classes, w.want.Work, w.want.Task).Scan(&n)
+	err := tx.QueryRow(w.query(finds), classes, w.Work, w.Task).Scan(&n)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}

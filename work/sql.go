@@ -110,6 +110,10 @@ const (
 		` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ?
 			AND work_items.state = 'waiting'`
 
+	// anyShort asks whether less than half is left at ?2 of a lease that one of the agents ?1 holds.
+	anyShort = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value
+		AND w.state = 'leased' WHERE w.lease_until < ?2 + w.lease / 2)`
+
 	// extendLeases lengthens leases of agents. ?1 lists calls: a lease that ran when it was held is
 	// lengthened from the call on, if less than half of it was left then.
 	extendLeases = `UPDATE work_items SET lease_until = CAST(json_extract(j.value, '$.at') AS BIGINT) + lease

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 
 	"cordelia/internal/store/postgres"
@@ -31,6 +32,10 @@ var shared = map[string]bool{
 	"streams":     true, // last, as what follows
 	"events":      true, "audit": true, "audit_details": true,
 }
+
+// signOfLife begins the one change of an agent's own row that is made beside others: it only rises, so
+// whoever was let in by it stays so.
+const signOfLife = "UPDATE entities SET last_seen_at = "
 
 // WriteConcurrent is Write where the engine can run transactions beside each other: those of one
 // agent come one after the other, and none runs beside one of Write. What it asks of fn:
@@ -168,6 +173,8 @@ func sharedOnly(query string) bool {
 	for _, m := range known {
 		switch table := m[1]; table {
 		case "SET", "SKIP": // DO UPDATE SET, FOR UPDATE SKIP LOCKED
+		case "entities":
+			ok = ok && strings.HasPrefix(query, signOfLife)
 		default:
 			ok = ok && shared[table]
 		}
