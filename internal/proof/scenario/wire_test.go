@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"bufio"
 	bigendian "encoding/binary"
 	"fmt"
 	"io"
@@ -78,49 +77,71 @@ func (w *wire) carry(node net.Conn) {
 		w.answers(node, server)
 		node.Close() //nolint:errcheck // only a test
 	}()
-	w.questions(server, bufio.NewReader(node))
+	w.questions(server, node)
 	server.Close() //nolint:errcheck // only a test
 }
 
 // questions hands on what the node sends, and counts it.
-func (w *wire) questions(server io.Writer, node *bufio.Reader) {
-	statements, texts := map[string]string{}, []string{}
-	for typed := false; ; typed = true {
-		kind := byte(0)
-		var raw []byte
-		if typed { // all but the first message begin with their type
-			var err error
-			if kind, err = node.ReadByte(); err != nil {
-				return
-			}
-			raw = append(raw, kind)
+func (w *wire) questions(server io.Writer, node io.Reader) {
+	c := counter{wire: w, statements: map[string]string{}}
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := node.Read(buffer)
+		if err == nil {
+			_, err = server.Write(buffer[:n])
 		}
-		var size [4]byte
-		if _, err := io.ReadFull(node, size[:]); err != nil {
+		if err != nil {
 			return
 		}
-		body := make([]byte, max(4, bigendian.BigEndian.Uint32(size[:]))-4)
-		if _, err := io.ReadFull(node, body); err != nil {
+		c.read(buffer[:n])
+	}
+}
+
+// counter finds what a node asks in the bytes that it sends.
+type counter struct {
+	*wire
+	pending    []byte // of a message that is not whole yet
+	begun      bool   // all but the first message begin with their type
+	statements map[string]string
+	texts      []string // since the last wait
+}
+
+func (c *counter) read(more []byte) {
+	c.pending = append(c.pending, more...)
+	for {
+		head := 0
+		if c.begun {
+			head = 1
+		}
+		if len(c.pending) < head+4 {
 			return
 		}
-		if _, err := server.Write(append(append(raw, size[:]...), body...)); err != nil {
+		end := head + int(bigendian.BigEndian.Uint32(c.pending[head:]))
+		if len(c.pending) < end {
 			return
 		}
-		first, rest, _ := strings.Cut(string(body), "\x00")
-		second, _, _ := strings.Cut(rest, "\x00")
-		switch kind {
-		case 'P': // parse: a name and the text
-			statements[first] = second
-			texts = append(texts, "prepare "+second)
-		case 'B': // bind: a portal and the statement's name
-			texts = append(texts, statements[second])
-		case 'Q':
-			w.note(append(texts, first))
-			texts = nil
-		case 'S': // sync: it waits for the answers
-			w.note(texts)
-			texts = nil
+		if c.begun {
+			c.message(c.pending[0], c.pending[head+4:end])
 		}
+		c.pending, c.begun = c.pending[end:], true
+	}
+}
+
+func (c *counter) message(kind byte, body []byte) {
+	first, rest, _ := strings.Cut(string(body), "\x00")
+	second, _, _ := strings.Cut(rest, "\x00")
+	switch kind {
+	case 'P': // parse: a name and the text
+		c.statements[first] = second
+		c.texts = append(c.texts, "prepare "+second)
+	case 'B': // bind: a portal and the statement's name
+		c.texts = append(c.texts, c.statements[second])
+	case 'Q':
+		c.note(append(c.texts, first))
+		c.texts = nil
+	case 'S': // sync: it waits for the answers
+		c.note(c.texts)
+		c.texts = nil
 	}
 }
 
@@ -133,11 +154,11 @@ func (w *wire) answers(node io.Writer, server io.Reader) {
 	queue := make(chan late, 1024)
 	go func() {
 		defer close(queue)
+		buffer := make([]byte, 64<<10)
 		for {
-			buffer := make([]byte, 64<<10)
 			n, err := server.Read(buffer)
 			if n > 0 {
-				queue <- late{buffer[:n], time.Now().Add(w.delay)}
+				queue <- late{slices.Clone(buffer[:n]), time.Now().Add(w.delay)}
 			}
 			if err != nil {
 				return
@@ -160,7 +181,7 @@ var spaces = regexp.MustCompile(`\s+`)
 func (w *wire) note(texts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := strings.TrimSpace(spaces.ReplaceAllString(strings.Join(texts, " ; "), " "))
+	text := strings.Join(texts, " ; ")
 	if w.asked[text]++; text != "ROLLBACK" && !strings.HasPrefix(text, "NOTIFY") { // which no call waits for
 		w.exchanges++
 	}
@@ -189,7 +210,7 @@ func (w *wire) list(operations int) string {
 	var out strings.Builder
 	for _, text := range texts {
 		if each := float64(w.asked[text]) / float64(operations); each >= 0.1 {
-			fmt.Fprintf(&out, "%5.1f  %.110s\n", each, text)
+			fmt.Fprintf(&out, "%5.1f  %.110s\n", each, spaces.ReplaceAllString(text, " "))
 		}
 	}
 	return out.String()
