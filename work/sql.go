@@ -103,9 +103,10 @@ const (
 	selectOpenBlockers = `SELECT b.id FROM work_items w JOIN work_blockers d ON d.item = w.n
 		JOIN work_items b ON b.n = d.blocker WHERE w.id = ?1 AND b.state <> 'done' ORDER BY b.n LIMIT ?2`
 
-	// unblock counts ?1 off what waits for it.
+	// unblock counts ?1 off what waits for it. No index leads it but those of what waits: a server that
+	// has not counted its rows yet would read a whole index of states.
 	unblock = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers
-		WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`
+		WHERE blocker = ?1) AND (state = 'waiting') IS TRUE AND (blockers > 0) IS TRUE`
 	selectWaiting = `SELECT ` + headColumns +
 		` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ?
 			AND work_items.state = 'waiting'`
