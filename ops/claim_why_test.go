@@ -67,6 +67,29 @@ func TestWhatIsDoomedSaysWhatToDo(t *testing.T) {
 	require.NotContains(t, text, "doomed")
 }
 
+// What goes on without an item that failed learns so. The failed one is tried again by nobody.
+func TestWhatGoesOnWithoutAFailedItemLearnsWhy(t *testing.T) {
+	h := newHouse(t)
+	made := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "one"},
+		map[string]any{"intent": "two", "depends_on": []int{0}}}})["items"].([]any)
+	first, second := made[0].(map[string]any)["work_id"], made[1].(map[string]any)["work_id"]
+	w := h.must(h.lead, "task_claim", map[string]any{})["work"].(map[string]any)
+	h.must(h.lead, "task_report", map[string]any{"work_id": first, "fence": w["fence"], "outcome": "failed",
+		"note": "the tide was in"})
+	for _, c := range []Caller{h.lead, h.person()} {
+		_, err := h.call(c, "task_submit", map[string]any{"retry": first})
+		require.ErrorIs(t, err, schemas.ErrConflict)
+		require.ErrorContains(t, err, "this work is failed, and that is final")
+	}
+	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{"work_id": second}), "goes on without that")
+	h.must(h.person(), "task_submit", map[string]any{"retry": second})
+	require.Contains(t, h.textOf(h.lead, "task_claim", map[string]any{}),
+		"result of "+short(first.(string))+", which is failed (the tide was in): none")
+	w = h.must(h.lead, "task_claim", map[string]any{})["work"].(map[string]any)
+	before := w["results_before"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"failed", "the tide was in"}, []any{before["state"], before["note"]})
+}
+
 // A swarm for the goal of one that runs is made, and says so.
 func TestASwarmNamesItsTwin(t *testing.T) {
 	h := newHouse(t)

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -60,7 +61,9 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 		if in.Left {
 			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, short(in.WorkID))
 		}
-		add("result of %s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID), result)
+		add("result of %s%s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID),
+			when(in.State != "", ", which is %s%s", in.State, when(in.Note != "", " (%s)", Line(in.Note))),
+			cmp.Or(result, "none"))
 	}
 	return cutText(strings.Join(lines, "\n"), limit, rest)
 }

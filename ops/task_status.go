@@ -84,8 +84,9 @@ func statusText(s work.Status) string {
 		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", outcomeText(s.Outcome)),
 		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)
 	if s.State == schemas.WorkBlocked {
-		line = lines(line, fmt.Sprintf("it stays so until the user runs cordelia task retry %s, or %s ends it",
-			short(s.WorkID), schemas.Tool("task_cancel", "work_id", short(s.WorkID))))
+		line = lines(line, fmt.Sprintf("it stays so until the user runs cordelia task retry %s%s, or %s ends it",
+			short(s.WorkID), when(s.Outcome == work.Doomed, ", which goes on without that"),
+			schemas.Tool("task_cancel", "work_id", short(s.WorkID))))
 	}
 	if s.Brief != nil {
 		line = lines(line, briefText(*s.Brief, nil, wholeText, ""))

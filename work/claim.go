@@ -34,10 +34,12 @@ type Claimed struct {
 
 // Input is the result of an item that a claimed one builds on.
 type Input struct {
-	WorkID string          `json:"work_id"`
-	Stage  int             `json:"stage"`
-	Result json.RawMessage `json:"result,omitempty" any:"true"`
-	Left   bool            `json:"left_out,omitempty"` // too long; task_status has it
+	WorkID string            `json:"work_id"`
+	Stage  int               `json:"stage"`
+	State  schemas.WorkState `json:"state,omitempty"` // if it was not done
+	Note   string            `json:"note,omitempty"`  // why, by its last holder
+	Result json.RawMessage   `json:"result,omitempty" any:"true"`
+	Left   bool              `json:"left_out,omitempty"` // too long; task_status has it
 }
 
 // CheckLease says whether a lease may be that long; 0 means DefaultLease.
@@ -222,7 +224,7 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 	for room := MaxResult; rows.Next(); {
 		var in Input
 		var result string
-		if err := rows.Scan(&in.WorkID, &in.Stage, &result); err != nil {
+		if err := rows.Scan(&in.WorkID, &in.Stage, &result, &in.State, &in.Note); err != nil {
 			return c, false, fmt.Errorf("read inputs: %w", err)
 		}
 		if room -= len(result); room < 0 {

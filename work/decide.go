@@ -121,6 +121,10 @@ func managed(g access.Grant, task, id string) ([]row, error) {
 // Retry puts a blocked item back into the queue, as if it waited for nothing and
 // its leases had not run out. It is for a person.
 func Retry(g access.Grant, id string) (schemas.WorkState, error) {
+	if v, err := view(g, id); err == nil && v.row.state.Final() {
+		return "", schemas.Conflictf("this work is %s, and that is final", v.row.state).
+			Try("%s again with its intent", schemas.Do("task_submit"))
+	}
 	r, err := forPerson(g, id)
 	if err != nil {
 		return "", err

@@ -75,8 +75,9 @@ const (
 	// seats are their tasks' own.
 	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0
 		AND state NOT IN ('failed', 'cancelled') ORDER BY id DESC LIMIT ?2`
-	// selectInputs are the results of what an item builds on.
-	selectInputs = `SELECT b.id, b.stage, b.result FROM work_blockers d JOIN work_items b ON b.n = d.blocker
+	// selectInputs are the results of what an item builds on, with state and note of what was not done.
+	selectInputs = `SELECT b.id, b.stage, b.result, CASE WHEN b.state = 'done' THEN '' ELSE b.state END,
+		CASE WHEN b.state = 'done' THEN '' ELSE b.note END FROM work_blockers d JOIN work_items b ON b.n = d.blocker
 		WHERE d.item = ? ORDER BY b.n`
 
 	// selectDue lists what time has made due by ?1: passed deadlines, ended leases
