@@ -57,6 +57,9 @@ func (u *taskTx) merger() ([]schemas.EntityID, error) {
 	if u.t.settings.Kin {
 		return nil, nil
 	}
+	if err := u.g.Tx().Alone(); err != nil { // who claims now executes, too
+		return nil, err
+	}
 	done, err := u.executors()
 	if err != nil {
 		return nil, err
