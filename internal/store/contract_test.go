@@ -93,3 +93,46 @@ func TestWritesRunConcurrentlyOnPostgreSQL(t *testing.T) {
 		require.NoError(t, <-done)
 	}
 }
+
+// Writes of one agent that wait for their turn hold up no other's: one of Write comes before them.
+func TestAnAgentsTurnHoldsUpNobodyOnPostgreSQL(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Options{URL: storetest.Database(t, storetest.Server(t), t.Name())})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	const waiting = `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	waits := func(most int) {
+		require.Eventually(t, func() (yes bool) {
+			require.NoError(t, s.Read(t.Context(), func(tx *store.Tx) error {
+				var n int
+				err := tx.QueryRow(waiting).Scan(&n)
+				yes = n == most
+				return err
+			}))
+			return yes
+		}, 20*time.Second, 5*time.Millisecond)
+	}
+	order, ended := make(chan string, 3), make(chan error, 3)
+	says := func(what string, then func()) func(*store.Tx) error {
+		return func(tx *store.Tx) error {
+			err := tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(new(int))
+			order <- what
+			then()
+			return err
+		}
+	}
+	begun, release := make(chan struct{}), make(chan struct{})
+	go func() {
+		ended <- s.WriteConcurrent(t.Context(), "ann", says("first", func() { close(begun); <-release }))
+	}()
+	<-begun
+	go func() { ended <- s.WriteConcurrent(t.Context(), "ann", says("second", func() {})) }()
+	waits(1)
+	go func() { ended <- s.Write(t.Context(), says("alone", func() {})) }()
+	waits(2)
+	close(release)
+	for range 3 {
+		require.NoError(t, <-ended)
+	}
+	require.Equal(t, []string{"first", "alone", "second"}, []string{<-order, <-order, <-order})
+}

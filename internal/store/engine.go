@@ -43,7 +43,7 @@ type dialect struct {
 	begin      []string // the statements that begin a write transaction
 	read       string   // the one that begins a read
 	concurrent []string // the statements that begin a write transaction beside others
-	afterAgent string   // the one behind it, which waits for those that run alone and for others of the agent in ?
+	afterAgent string   // the one behind it, which waits for others of the agent in ? and then for those that run alone
 	last       string   // the one that keeps others from committing, until the transaction ends
 	ask        string   // the one that begins a question outside of a read, "" if none does
 	data       string   // the query for a number that moves with other connections' commits

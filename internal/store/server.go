@@ -50,7 +50,8 @@ var serverDialect = dialect{
 	begin:      []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
 	read:       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	concurrent: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
-	afterAgent: "SELECT pg_advisory_xact_lock_shared(" + writeKey + "), pg_advisory_xact_lock(hashtextextended(?, 1))",
+	// The agent's turn comes first: who waits for it holds up nobody who writes alone.
+	afterAgent: "SELECT pg_advisory_xact_lock(hashtextextended(?, 1)), pg_advisory_xact_lock_shared(" + writeKey + ")",
 	last:       "SELECT pg_advisory_xact_lock(" + lastKey + ")",
 	// All that is in progress counts: what commits last need not have begun last.
 	data:    "SELECT hashtextextended(pg_current_snapshot()::text, 0)",
