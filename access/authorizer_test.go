@@ -6,11 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
@@ -135,24 +135,30 @@ func (n *node) inFlight(who schemas.EntityID, key string, change func(*store.Tx)
 // inFlightOp is inFlight for another operation than write.
 func (n *node) inFlightOp(who schemas.EntityID, op access.Op, key string, change func(*store.Tx) error) error {
 	n.t.Helper()
+	return n.behind(n.sb, func(tx *store.Tx) error { return errors.Join(change(tx), access.BumpEpoch(tx)) },
+		func() error { return n.b.Do(context.Background(), as(who), op, mark(key)) })
+}
+
+// behind has a write wait for its turn at st behind one that makes a change at its end, and returns how
+// the one that waited ended.
+func (n *node) behind(st *store.Store, change func(*store.Tx) error, write func() error) error {
+	n.t.Helper()
 	changing, goOn := make(chan struct{}), make(chan struct{})
-	var both sync.WaitGroup
-	both.Go(func() {
-		require.NoError(n.t, n.sb.Write(context.Background(), func(tx *store.Tx) error {
+	changed, wrote := make(chan error, 1), make(chan error, 1)
+	go func() {
+		changed <- st.Write(context.Background(), func(tx *store.Tx) error {
 			close(changing)
 			<-goOn
-			if err := change(tx); err != nil {
-				return err
-			}
-			return access.BumpEpoch(tx)
-		}))
-	})
+			return change(tx)
+		})
+	}()
 	<-changing
-	var err error
-	both.Go(func() { err = n.b.Do(context.Background(), as(who), op, mark(key)) })
-	require.Eventually(n.t, func() bool { return n.sb.Backlog() == 1 }, 5*time.Second, time.Millisecond)
+	go func() { wrote <- write() }()
+	waits := assert.Eventually(n.t, func() bool { return st.Backlog() == 1 }, 5*time.Second, time.Millisecond)
 	close(goOn)
-	both.Wait()
+	require.NoError(n.t, <-changed)
+	err := <-wrote
+	require.True(n.t, waits, "it did not wait")
 	return err
 }
 
@@ -310,14 +316,9 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 			p := begin(n)
 			var clock ahead
 			door, st := n.door(&clock)
-			done := make(chan error, 1)
-			require.NoError(t, st.Write(t.Context(), func(*store.Tx) error {
-				go func() { done <- door.Do(context.Background(), p, write, mark("late")) }()
-				require.Eventually(t, func() bool { return st.Backlog() == 1 }, 5*time.Second, time.Millisecond)
-				clock.Store(int64(time.Hour))
-				return nil
-			}))
-			require.ErrorIs(t, <-done, schemas.ErrRevoked, name)
+			err := n.behind(st, func(*store.Tx) error { clock.Store(int64(time.Hour)); return nil },
+				func() error { return door.Do(context.Background(), p, write, mark("late")) })
+			require.ErrorIs(t, err, schemas.ErrRevoked, name)
 			require.False(t, n.marked("late"), name)
 		}
 	})
@@ -447,10 +448,9 @@ func TestWaitsCountAcrossProcesses(t *testing.T) {
 func TestAWriteThatMovesRightsKeepsNone_INV_CHAIN(t *testing.T) {
 	n := newNode(t)
 	require.NoError(t, n.a.Do(t.Context(), as(lead), write, func(g access.Grant) error {
-		require.NoError(t, g.RightsChanged())
+		moved := g.RightsChanged()
 		_, err := g.ChainOf(worker)
-		require.NoError(t, err)
-		return setStatus(worker, schemas.Deactivated)(g.Tx())
+		return errors.Join(moved, err, setStatus(worker, schemas.Deactivated)(g.Tx()))
 	}))
 	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("w")), schemas.ErrDenied)
 	require.False(t, n.marked("w"))
@@ -460,12 +460,15 @@ func TestAWriteThatMovesRightsKeepsNone_INV_CHAIN(t *testing.T) {
 		return err
 	}))
 	require.NoError(t, n.a.Do(t.Context(), as(worker), write, mark("w")))
+	may := true
 	require.NoError(t, n.a.Do(t.Context(), as(lead), write, func(g access.Grant) error {
-		require.NoError(t, errors.Join(setStatus(worker, schemas.Deactivated)(g.Tx()), g.RightsChanged()))
-		may, err := g.Could(worker, []string{write.Tool})
-		require.False(t, may, "the rights that it moved itself are read anew")
+		err := errors.Join(setStatus(worker, schemas.Deactivated)(g.Tx()), g.RightsChanged())
+		if err == nil {
+			may, err = g.Could(worker, []string{write.Tool})
+		}
 		return errors.Join(err, setStatus(worker, schemas.Active)(g.Tx()), g.RightsChanged())
 	}))
+	require.False(t, may, "the rights that it moved itself are read anew")
 	n.status(worker, schemas.Suspended) // of which another process hears by the epoch
 	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("w2")), schemas.ErrDenied)
 }
