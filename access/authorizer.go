@@ -227,7 +227,7 @@ func (a *Authorizer) use(g Grant, f func(Grant) error) error {
 }
 
 // again repeats a decision made before, if rights have moved or one of them has ended since. A
-// right lost in between is CodeRevoked.
+// right lost in between is CodeRevoked; a token that ended by its time is CodeUnauthenticated.
 func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
 	if p.Method == ByNode {
 		return before, nil
@@ -240,8 +240,10 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 		return before, nil
 	}
 	now, err := a.decide(tx, p, op)
-	refusal, ok := errors.AsType[*schemas.Error](err)
-	if ok && (refusal.Code == schemas.CodeDenied || refusal.Code == schemas.CodeUnauthenticated) {
+	switch code := schemas.CodeOf(err); {
+	case code == schemas.CodeUnauthenticated && epoch == before.epoch:
+		return before, err
+	case code == schemas.CodeDenied || code == schemas.CodeUnauthenticated:
 		return before, revoked(op, err)
 	}
 	if err == nil && now.actor.self().ID != before.actor.self().ID { // locks and slots are those of before

@@ -301,24 +301,37 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 	})
 	t.Run("a token or a lifetime that ends while a write waits for its turn", func(t *testing.T) {
 		end := time.Now().Add(time.Hour).UnixMicro()
-		for name, begin := range map[string]func(n *node) access.Principal{
-			"token": func(n *node) access.Principal {
-				n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
-					VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, end)
-				return access.Principal{Entity: worker, Method: access.ByToken, KeySeq: 1, TokenHash: []byte{1}}
-			},
-			"lifetime": func(n *node) access.Principal {
+		byToken := func(n *node) access.Principal {
+			n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
+				VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, end)
+			return access.Principal{Entity: worker, Method: access.ByToken, KeySeq: 1, TokenHash: []byte{1}}
+		}
+		for name, test := range map[string]struct {
+			begin  func(n *node) access.Principal
+			change func(*store.Tx) error // beside the time
+			err    error
+			hint   string
+		}{
+			"token": {byToken, func(*store.Tx) error { return nil }, schemas.ErrUnauthenticated, "obtain a new token"},
+			"token that is taken away, too": {byToken, func(tx *store.Tx) error {
+				_, err := tx.Exec(`DELETE FROM tokens`)
+				return errors.Join(err, access.BumpEpoch(tx))
+			}, schemas.ErrRevoked, "ask the parent"},
+			"lifetime": {func(n *node) access.Principal {
 				n.sql(`UPDATE entities SET expires_at = ? WHERE id = ?`, end, lead)
 				return as(worker)
-			},
+			}, func(*store.Tx) error { return nil }, schemas.ErrRevoked, "ask the parent"},
 		} {
 			n := newNode(t)
-			p := begin(n)
+			p := test.begin(n)
 			var clock ahead
 			door, st := n.door(&clock)
-			err := n.behind(st, func(*store.Tx) error { clock.Store(int64(time.Hour)); return nil },
+			err := n.behind(st, func(tx *store.Tx) error { clock.Store(int64(time.Hour)); return test.change(tx) },
 				func() error { return door.Do(context.Background(), p, write, mark("late")) })
-			require.ErrorIs(t, err, schemas.ErrRevoked, name)
+			require.ErrorIs(t, err, test.err, name)
+			refusal, ok := errors.AsType[*schemas.Error](err)
+			require.True(t, ok, name)
+			require.Contains(t, refusal.Hint.String(), test.hint, name)
 			require.False(t, n.marked("late"), name)
 		}
 	})
