@@ -36,8 +36,11 @@ func formLines(raw json.RawMessage, indent string) []string {
 		names := SortedKeys(s.Properties)
 		for i, name := range names {
 			value := formLines(s.Properties[name], inner)
-			if !slices.Contains(s.Required, name) && len(value) == 1 {
+			switch needed := slices.Contains(s.Required, name); {
+			case !needed && len(value) == 1:
 				value[0] = strings.TrimSuffix(value[0], ">") + ", optional>"
+			case !needed: // a list or an object
+				value[0] = "<optional> " + value[0]
 			}
 			if i < len(names)-1 {
 				value[len(value)-1] += ","
