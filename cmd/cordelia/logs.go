@@ -99,7 +99,7 @@ func (l logs) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if l.follow { // the page that follows comes later than these
+		if l.follow && len(list) < node.AuditPage { // what is to come is later than these
 			return l.showRefused(ctx, &refused)
 		}
 		return nil

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +35,15 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 	for i := range changes {
 		call(fmt.Sprintf(`{"action": "update", "group": "team", "description": "the %d-th"}`, i))
 	}
+	const refusals = 10
+	require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
+		for i := range refusals { // later than all changes
+			_, wrong := tx.Exec(`INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, 'memory_search', ?, 1)`,
+				ann.Entity, time.Now().Unix()/60+2, fmt.Sprintf("the %d-th", i))
+			err = errors.Join(err, wrong)
+		}
+		return err
+	}))
 	keys.Close()
 	require.NoError(t, n.Close())
 	const more = "older entries are left out"
@@ -44,6 +56,20 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 		require.Equal(t, 3, strings.Count(few, " memory_group "), few)
 		require.Contains(t, few, more)
 	}
+
+	following := s.command("exec cordelia logs --since 24h --follow")
+	out, err := following.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, following.Start())
+	shown := 0
+	for lines, refused := bufio.NewScanner(out), 0; refused < refusals; {
+		require.True(t, lines.Scan(), "%d changes, %d refusals", shown, refused)
+		shown += strings.Count(lines.Text(), " memory_group ")
+		refused += strings.Count(lines.Text(), " refused 1 time in this minute")
+	}
+	require.Equal(t, changes+1, shown, "before the refusals, which are later")
+	require.NoError(t, following.Process.Kill())
+	require.Error(t, following.Wait())
 }
 
 // A refusal counts for its minute: it is shown though all changes that are shown are of the same minute.
