@@ -20,8 +20,9 @@ type Refused struct {
 	Times  int              `json:"times"`
 }
 
-// Refusals lists the newest refusals from a time on, in µs UTC, oldest first, at most AuditPage; of the
-// agent that ref names, or of all for "". They are kept for a week, and are the person's to see.
+// Refusals lists the newest refusals from a time on, in µs UTC, oldest first, at most AuditPage, but for one
+// more, which tells that there are more; of the agent that ref names, or of all for "". They are kept for a
+// week, and are the person's to see.
 func (n *Node) Refusals(ctx context.Context, person access.Principal, ref string, since int64) (list []Refused,
 	err error) {
 	n.Auth.Flush(ctx) // those of this process's last second, too
@@ -30,7 +31,7 @@ func (n *Node) Refusals(ctx context.Context, person access.Principal, ref string
 		if id, err := g.Resolve(ref); ref != "" && err == nil {
 			entity = id
 		}
-		found, err := access.RefusalsSince(g.Tx(), entity, since, AuditPage)
+		found, err := access.RefusalsSince(g.Tx(), entity, since, AuditPage+1)
 		slices.Reverse(found)
 		list = make([]Refused, len(found))
 		for i, d := range found {

@@ -80,12 +80,22 @@ func (l logs) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	older := len(refused) > node.AuditPage // than those that were read
+	if older {
+		refused = refused[1:]
+	}
 	begin := cli.Beginning(l.limit, logEntries, l.filter.Since)
 	first := true
 	err = l.AuditTail(ctx, l.filter, begin, l.follow, func(list []node.Tailed) error {
 		if first && begin != cli.AllEntries && len(list) == begin { // older lines are left out, of both kinds
 			minute := list[0].Time[:len("2006-01-02T15:04")] // refusals are counted by it
+			read := len(refused)
 			refused = slices.DeleteFunc(refused, func(r node.Refused) bool { return r.Time < minute })
+			older = older && len(refused) == read
+		}
+		if first && older {
+			l.Note("older refusals are left out: the newest %d lines of them are shown; --agent shows those of one agent",
+				len(refused))
 		}
 		first = false
 		for _, line := range l.lines(ctx, list) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ import (
 )
 
 // What is shown since a time is all of it, also where it is more than a page; without a time, or with a
-// limit, a line says that older entries are left out.
+// limit, a line says that older entries are left out. Of refusals, which are read at once, a line says so, too.
 func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 	s := newStage(t, "ann")
 	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(s.home()), Durability: store.Relaxed})
@@ -35,17 +34,20 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 	for i := range changes {
 		call(fmt.Sprintf(`{"action": "update", "group": "team", "description": "the %d-th"}`, i))
 	}
-	const refusals = 10
-	require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
-		for i := range refusals { // later than all changes
-			_, wrong := tx.Exec(`INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, 'memory_search', ?, 1)`,
-				ann.Entity, time.Now().Unix()/60+2, fmt.Sprintf("the %d-th", i))
-			err = errors.Join(err, wrong)
-		}
-		return err
-	}))
-	keys.Close()
-	require.NoError(t, n.Close())
+	sql := func(query string, args ...any) {
+		require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(query, args...)
+			return err
+		}))
+	}
+	const refusals = node.AuditPage
+	refuse := func(i int) { // later than all changes
+		sql(`INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, 'memory_search', ?, 1)`,
+			ann.Entity, time.Now().Unix()/60+2, fmt.Sprintf("the %d-th", i))
+	}
+	for i := range refusals {
+		refuse(i)
+	}
 	const more = "older entries are left out"
 	for _, command := range []string{"logs", "audit tail"} {
 		all := s.run("cordelia " + command + " --since 24h")
@@ -70,6 +72,20 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 	require.Equal(t, changes+1, shown, "before the refusals, which are later")
 	require.NoError(t, following.Process.Kill())
 	require.Error(t, following.Wait())
+
+	const moreRefused = "older refusals are left out: the newest 1000 lines of them are shown"
+	require.NotContains(t, s.run("cordelia logs --since 24h"), moreRefused)
+	refuse(refusals)
+	all := s.run("cordelia logs --since 24h")
+	require.Contains(t, all, moreRefused)
+	require.Equal(t, refusals, strings.Count(all, " refused 1 time in this minute"))
+	sql(`UPDATE denials SET minute = minute - 60`)
+	require.Contains(t, s.run("cordelia logs --since 24h"), moreRefused)
+	few := s.run("cordelia logs --limit 3") // of their time changes are left out, too
+	require.NotContains(t, few, " refused ")
+	require.NotContains(t, few, moreRefused)
+	keys.Close()
+	require.NoError(t, n.Close())
 }
 
 // A refusal counts for its minute: it is shown though all changes that are shown are of the same minute.
