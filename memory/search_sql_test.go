@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/store/postgres"
 	"cordelia/schemas"
 )
 
@@ -61,6 +62,17 @@ func TestFullTextLeadsThePlan(t *testing.T) {
 			require.Regexp(t, `SEARCH p USING (COVERING )?INDEX items_thread \(scope=\? AND thread=\? AND n<\?\)`,
 				strings.Join(n.plan(selectNeighbours), "\n"))
 		}
+	}
+}
+
+// PostgreSQL is asked for the newest matches in a way of its own, which knows these queries by their
+// layout: by the index of full text alone it would collect and sort all matches.
+func TestNewestMatchesAreKnownToPostgreSQL(t *testing.T) {
+	for name, query := range map[string]string{"frequencies": selectFrequencies, "oldest": selectOldest,
+		"postings": selectPostings} {
+		text := postgres.Translate(query)
+		require.Regexp(t, `SELECT n FROM newest\((j\.value|\$1), \$2\) AS n`, text, name)
+		require.NotContains(t, text, "items_fts", name)
 	}
 }
 
