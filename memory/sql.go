@@ -74,6 +74,8 @@ const (
 			provenance, content_hash, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertLink = `INSERT INTO item_links(item, kind, other) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 
+	// The row of an item in the index is written and deleted, never updated: on PostgreSQL, items_fts_words
+	// follows these two (0034_words.sql), and no update.
 	insertWords = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
 	deleteWords = `DELETE FROM items_fts WHERE rowid = ?`
 	// selectIndexed lists what has words in the index.
