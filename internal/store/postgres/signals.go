@@ -49,10 +49,11 @@ func (s *Signals) Listen(woken func()) error {
 	ctx, end := context.WithCancel(s.ctx)
 	s.unlisten = end
 	s.all.Go(func() {
-		s.repeat(ctx, func(c *pgconn.PgConn) error {
+		s.repeat(ctx, func(c *pgconn.PgConn, works func()) error {
 			if _, err := c.Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
 				return err
 			}
+			works()
 			for {
 				woken() // also for what came while there was no connection
 				if err := c.WaitForNotification(ctx); err != nil {
@@ -64,12 +65,13 @@ func (s *Signals) Listen(woken func()) error {
 	return nil
 }
 
-// repeat runs use with a connection, and with another one each time that one is lost.
-func (s *Signals) repeat(ctx context.Context, use func(*pgconn.PgConn) error) {
+// repeat runs use with a connection, and with another one each time that one is lost. use says when it
+// works: a loss after that is another one, of which it warns.
+func (s *Signals) repeat(ctx context.Context, use func(c *pgconn.PgConn, works func()) error) {
 	for warned := false; ctx.Err() == nil; {
 		c, err := s.dial.Dial(ctx)
 		if err == nil {
-			err = use(c)
+			err = use(c, func() { warned = false })
 			c.Close(context.Background()) //nolint:errcheck // it is lost, or not needed any more
 		}
 		if err != nil && ctx.Err() == nil && !warned {
@@ -108,7 +110,7 @@ func (s *Signals) Send() {
 }
 
 // relay sends what is wanted.
-func (s *Signals) relay(c *pgconn.PgConn) error {
+func (s *Signals) relay(c *pgconn.PgConn, works func()) error {
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -118,6 +120,7 @@ func (s *Signals) relay(c *pgconn.PgConn) error {
 		if _, err := c.Exec(s.ctx, "NOTIFY "+channel).ReadAll(); err != nil {
 			return err
 		}
+		works()
 		select {
 		case <-s.ctx.Done():
 			return nil
