@@ -134,7 +134,7 @@ func timeOfTurn(t *testing.T, s *store.Store) {
 				return nil
 			})
 		}()
-		time.Sleep(200 * time.Millisecond) // in which the second one comes to wait
+		time.Sleep(200 * time.Millisecond) // the second one has to wait for longer than the clock may be wrong by, below
 		ended := s.Clock().Now()
 		close(release)
 		require.NoError(t, <-first, what)
