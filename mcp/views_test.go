@@ -99,6 +99,9 @@ func TestToolsets(t *testing.T) {
 	absent := c.ask("tools/call", obj{"name": "agent_lisp", "arguments": obj{}})
 	require.NotNil(t, dig(hidden, "error"))
 	require.Equal(t, dig(absent, "error", "code"), dig(hidden, "error", "code"), "what is not offered is not callable")
+	refused := c.ask("tools/call", obj{"name": "events_subscribe", "arguments": obj{"action": "add",
+		"events": []any{obj{"event": "memory.written", "group": "none"}}}})
+	require.Contains(t, said(refused), `memory_group {"action": "list"} (not a tool of yours`, "nor named as if it were")
 }
 
 // The roles of a workspace, and one of them, are there to read, of no other workspace.

@@ -7,24 +7,35 @@ import (
 	"cordelia/schemas"
 )
 
-// addressed has the calls that the hints of an answer or an error name made as the agent that this
-// call was made as. A tool that this agent has not is left to the caller, and so is all while the
-// agent may not act.
+// addressed words the calls that the hints of an answer or an error name for whom they are told.
 func (c *Call) addressed(answer any, err error) {
-	if c.As == "" || c.acted.Actor() == "" {
-		return
-	}
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
-		e.Hint.As(c.As, c.mine)
+		c.address(e.Hint)
 	}
 	c.addressedIn(reflect.ValueOf(answer))
+}
+
+// address has the calls of a hint made as the agent that this call was made as. A tool that this agent
+// has not is left to the caller, and so is all while the agent may not act. One that the caller has
+// not, or its client does not offer, is said to be that.
+func (c *Call) address(h schemas.Hint) {
+	if c.As != "" && c.acted.Actor() != "" {
+		h.As(c.As, c.mine)
+	}
+	h.Lack(c.lacks)
+}
+
+// lacks reports whether a tool is not among the caller's; of none while its rights are not known here.
+func (c *Call) lacks(tool string) bool {
+	who, had := c.Caller.Principal, c.on.Auth.Had
+	return had(who, c.Op.Name) && !(had(who, tool) && specs[tool].among(c.Caller.Toolsets))
 }
 
 // mine reports whether a call is one for the agent that acts. That this very call is to be made
 // again needs no arguments: they are those that it had.
 func (c *Call) mine(to schemas.Call) bool {
 	again := to.Do && to.Tool == c.Op.Name && len(to.Args) == 0
-	return !again && !inPerson[to.Tool] && c.acted.Has(to.Tool)
+	return !again && !specs[to.Tool].InPerson && c.acted.Has(to.Tool)
 }
 
 func (c *Call) addressedIn(v reflect.Value) {
@@ -35,13 +46,13 @@ func (c *Call) addressedIn(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				c.addressedIn(v.Field(i))
+			if f := v.Field(i); f.CanInterface() {
+				c.addressedIn(f)
 			}
 		}
 	case reflect.Slice:
 		if h, ok := v.Interface().(schemas.Hint); ok {
-			h.As(c.As, c.mine)
+			c.address(h)
 			return
 		}
 		switch v.Type().Elem().Kind() {

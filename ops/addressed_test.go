@@ -58,3 +58,42 @@ func TestANextCallOfAnotherIsWithoutAs(t *testing.T) {
 		})
 	}
 }
+
+// A tool that a hint names and the caller has not is said to be that, whether its rights or its client
+// leave it out, in refusals and in answers; one that the caller has is named alone.
+func TestANextCallSaysWhatTheCallerLacks(t *testing.T) {
+	const lacked = " (not a tool of yours: ask your parent or the user)"
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "hand",
+		"groups": []string{"plant"}, "capabilities": map[string]any{"tools": []string{"memory_search", "task_claim"}}})
+	hand := h.caller("hand")
+	fewer := h.lead
+	fewer.Toolsets = []Toolset{Memory}
+	wrong := map[string]any{"query": "x", "author": "nobody"}
+	for name, call := range map[string]struct {
+		by   Caller
+		tool string
+		args map[string]any
+		next string
+	}{
+		"rights":      {hand, "memory_search", wrong, "agent_list" + lacked + " shows"},
+		"toolsets":    {fewer, "memory_search", wrong, "agent_list" + lacked + " shows"},
+		"it has it":   {h.lead, "memory_search", wrong, "Next: agent_list shows"},
+		"it is there": {fewer, "memory_read_warm", map[string]any{"ids": []string{schemas.NewID()}}, "memory_search finds"},
+		"of its parent": {hand, "memory_read_warm", map[string]any{"ids": []string{schemas.NewID()}},
+			`["+memory_read_warm"]}`},
+		"as another": {fewer, "memory_search", with(wrong, map[string]any{"as": "hand"}), "agent_list" + lacked +
+			" shows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := h.call(call.by, call.tool, call.args)
+			require.ErrorContains(t, err, call.next)
+		})
+	}
+	_, err := h.call(hand, "memory_read_warm", map[string]any{"ids": []string{schemas.NewID()}})
+	require.NotContains(t, err.Error(), lacked, "the parent is told of already")
+	h.must(h.lead, "task_submit", map[string]any{"group": "plant", "items": []any{map[string]any{"intent": "Dredge"}}})
+	require.Regexp(t, `^report with task_report \{.*\} \(not a tool of yours`,
+		h.must(hand, "task_claim", map[string]any{})["next"])
+}

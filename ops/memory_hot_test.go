@@ -142,7 +142,8 @@ func TestHotQueueIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, hotEvents, strings.Count(string(read.Context), "item-"))
 	require.Contains(t, string(read.Context), fmt.Sprint("item-", hotEvents+2))
-	require.Equal(t, "3 older unread events are not shown: events_poll has them", hintLines(read.Warnings))
+	require.Equal(t, "3 older unread events are not shown: events_poll (not a tool of yours: ask your parent or the "+
+		"user) has them", hintLines(read.Warnings))
 }
 
 func TestHotOfOthers(t *testing.T) {

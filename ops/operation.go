@@ -61,8 +61,8 @@ type Operation struct {
 	keeping *keeping // nil: its calls never become pending
 }
 
-// inPerson are the names of the operations that are; Define adds them.
-var inPerson = map[string]bool{}
+// specs are those of all operations by name; Define adds them.
+var specs = map[string]Spec{}
 
 // Define makes an operation from its spec and handler. In and Out are structs with json tags;
 // fields without omitempty are required. These tags say more of a field:
@@ -81,9 +81,7 @@ var inPerson = map[string]bool{}
 // The common arguments as and, on mutating operations, idempotency_key are added.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	o := &Operation{Spec: s, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out]()}
-	if s.InPerson {
-		inPerson[s.Name] = true
-	}
+	specs[s.Name] = s
 	o.schemas = sync.OnceValues(o.compile) // made at the start they take a seventh of the time to the first answer
 	o.run = func(ctx context.Context, c *Call, args []byte) (any, error) {
 		var in In
@@ -124,6 +122,8 @@ type Caller struct {
 	Dir  string         // the folder its process works in, as Folder gives it; "" over HTTP
 
 	Apart work.Apart // groups whose work it does not claim
+
+	Toolsets []Toolset // that its client offers; nil: all
 
 	MayPend bool // it comes back for the answer of a call that waits; Call's error is then ErrPending
 	Asks    bool // its client asks the user what a call that waits wants to know

@@ -51,7 +51,7 @@ func (s *Service) Had(caller Caller, toolsets []Toolset, tool string) bool {
 	return o != nil && o.among(toolsets) && s.Auth.Had(caller.Principal, tool)
 }
 
-// among reports whether o is in one of the toolsets; nil is all of them.
-func (o *Operation) among(toolsets []Toolset) bool {
-	return len(toolsets) == 0 || slices.Contains(toolsets, o.Toolset)
+// among reports whether the operation is in one of the toolsets; nil is all of them.
+func (s Spec) among(toolsets []Toolset) bool {
+	return len(toolsets) == 0 || slices.Contains(toolsets, s.Toolset)
 }

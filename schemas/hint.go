@@ -16,6 +16,8 @@ type Call struct {
 	// Other: who is told of it does not make it itself, but one above it does.
 	Other bool
 	Do    bool // in a sentence that says to make it: "call X", "run X"
+	// Lacked: who is told of it has not got the tool.
+	Lacked bool
 }
 
 // Arg is an argument of a call.
@@ -72,20 +74,19 @@ func (c Call) String() string {
 	if c.Do {
 		text = "call " + text
 	}
-	switch {
-	case c.Bare && len(c.Args) == 0:
-		return text + " without arguments"
-	case len(c.Args) == 0:
-		return text
-	}
-	var b strings.Builder
-	for i, a := range c.Args {
-		if i > 0 {
-			b.WriteString(", ")
+	if c.Bare && len(c.Args) == 0 {
+		text += " without arguments"
+	} else if len(c.Args) > 0 {
+		var args []string
+		for _, a := range c.Args {
+			args = append(args, fmt.Sprintf("%q: %s", a.Name, a.Raw()))
 		}
-		fmt.Fprintf(&b, "%q: %s", a.Name, a.Raw())
+		text += " {" + strings.Join(args, ", ") + "}"
 	}
-	return text + " {" + b.String() + "}"
+	if c.Lacked {
+		text += " (not a tool of yours: ask your parent or the user)"
+	}
+	return text
 }
 
 // HintPart is words, or a call among them.
@@ -151,6 +152,15 @@ func (h Hint) As(agent string, mine func(Call) bool) {
 		if c := p.Call; c != nil && !c.Other && mine(*c) &&
 			!slices.ContainsFunc(c.Args, func(a Arg) bool { return a.Name == "as" }) {
 			c.Args = append(slices.Clip(c.Args), Arg{"as", agent})
+		}
+	}
+}
+
+// Lack marks the calls of the hint whose tools who is told of it lacks. Those of others are worded so already.
+func (h Hint) Lack(lacks func(tool string) bool) {
+	for _, p := range h {
+		if p.Call != nil && !p.Call.Other {
+			p.Call.Lacked = lacks(p.Call.Tool)
 		}
 	}
 }

@@ -17,6 +17,11 @@ func TestAHintHoldsCalls(t *testing.T) {
 	require.Equal(t, "review_list", h[0].Call.Tool)
 	require.Equal(t, `R shows "it"; then R, or R`, h.In(nil, func(Call) string { return "R" }))
 
+	lacking := Hintf("%s shows it; its parent adds it: %s", Tool("a"), Other("a", "b", 1))
+	lacking.Lack(func(tool string) bool { return tool == "a" })
+	require.Equal(t, `a (not a tool of yours: ask your parent or the user) shows it; its parent adds it: a {"b": 1}`,
+		lacking.String())
+
 	raw, err := json.Marshal(h)
 	require.NoError(t, err)
 	var back Hint
