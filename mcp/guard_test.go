@@ -193,6 +193,37 @@ func TestM07AuthenticationFailures(t *testing.T) {
 	require.Contains(t, resp.Header.Get("WWW-Authenticate"), "invalid_request")
 }
 
+// Who is not let in learns why and how to get a token.
+func TestM07RefusalsSayWhatToDo(t *testing.T) {
+	h := newFixture(t).http(t, HTTPOptions{})
+	for name, test := range map[string]struct {
+		path, header string
+		status       int
+		says         string
+	}{
+		"no token": {"/mcp", "Authorization:", 401, "a bearer token is needed: POST /auth/challenge begins to get one, " +
+			"and on the node's machine cordelia agent token NAME prints one"},
+		"another scheme": {"/mcp", "Authorization: Basic YTpi", 401, "a bearer token is needed: POST /auth/challenge " +
+			"begins to get one, and on the node's machine cordelia agent token NAME prints one"},
+		"a wrong token": {"/mcp", "Authorization: Bearer wrong", 401, "the token is not valid or has expired: get a new " +
+			"one, by POST /auth/challenge or cordelia agent token NAME, which says why where the agent gets none"},
+		"a token in the URL": {"/mcp?access_token=alice", "Authorization:", 401,
+			"a token in the URL is not accepted: send it in the Authorization header"},
+		"a malformed token":       {"/mcp", "Authorization: Bearer a b", 400, "the bearer token is malformed"},
+		"a scope that is missing": {"/mcp", "Authorization: Bearer weak", 403, "the token lacks a scope"},
+		"a node that cannot say":  {"/mcp", "Authorization: Bearer down", 503, "authentication is unavailable, try again"},
+	} {
+		resp := h.do(t.Context(), "POST", test.path, []byte("{}"), test.header)
+		require.Equal(t, test.status, resp.StatusCode, name)
+		require.Equal(t, test.says, dig(h.body(resp), "error", "message"), name)
+	}
+	closed := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "http://localhost/mcp", nil)
+	r.Header.Set("Authorization", "Bearer alice")
+	NewHTTPHandler(t.Context(), newFixture(t).router, HTTPOptions{}).ServeHTTP(closed, r)
+	require.Contains(t, closed.Body.String(), `"no token is accepted here"`)
+}
+
 func TestM24CrossSiteRequests(t *testing.T) {
 	h := newFixture(t).http(t, routes())
 	m := callTool(1, "echo", "x", true)

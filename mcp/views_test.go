@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -82,8 +83,11 @@ func TestViewsAndPrompts(t *testing.T) {
 			require.Contains(t, text, "penguins-"+a.name, f.name)
 		}
 		if len(f.args) > 0 {
-			require.NotNil(t, dig(c.ask("prompts/get", obj{"name": f.name}), "error"), "%s without its arguments",
-				f.name)
+			refused := dig(c.ask("prompts/get", obj{"name": f.name}), "error")
+			first := f.args[0]
+			require.Equal(t, fmt.Sprintf("the prompt %s needs %s", f.name, first.name), dig(refused, "message"))
+			require.Equal(t, first.description, dig(refused, "data", "expected"), f.name)
+			require.Equal(t, fmt.Sprintf("prompts/get %s again with %s", f.name, first.name), dig(refused, "data", "next"))
 		}
 	}
 }

@@ -241,6 +241,8 @@ func TestCancelledPendingCalls(t *testing.T) {
 	require.Equal(t, item, claimed(h.poll(w, pending.ID))["work_id"])
 	drop(pending.ID)
 	require.Equal(t, "ready", h.stateOf(item))
+	given := h.must(h.lead, "task_status", map[string]any{"work_id": item})["items"].([]any)[0].(map[string]any)
+	require.Equal(t, "the call that claimed it was cancelled", given["note"], "who reads the item learns why")
 	drop(pending.ID)
 	require.Equal(t, CallCancelled, h.poll(w, pending.ID).State)
 	require.Equal(t, "ready", h.stateOf(item))
