@@ -271,9 +271,6 @@ func (a *Authorizer) writeCalls(tx *store.Tx, calls map[callKey]tally) (
 	inOrder := func(a, b callKey) int {
 		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.entity, b.entity))
 	}
-	if len(calls) == 0 {
-		return over, sums, nil
-	}
 	for _, k := range slices.SortedFunc(maps.Keys(calls), inOrder) {
 		t := calls[k]
 		if _, err := tx.Exec(addCounts, k.entity, k.minute, t.refused, t.failed); err != nil {

@@ -31,6 +31,7 @@ var shared = map[string]bool{
 	"cursors":     true, // the agent's: how far it has read. That it passes by its own events is written last
 	"streams":     true, // last, as what follows
 	"events":      true, "audit": true, "audit_details": true,
+	"call_counts": true, "denials": true, // of the flushes of nodes, which take turns
 }
 
 // signOfLife begins the one change of an agent's own row that is made beside others: it only rises, so
