@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"cordelia/ops"
+
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	sdkserver "github.com/mark3labs/mcp-go/server"
 )
@@ -21,26 +23,26 @@ var guidance = []struct{ tool, says string }{
 	{"", `On an error, do what its "next" says.`},
 }
 
-// instructions is the guidance of a caller with these tools.
-func instructions(has map[string]bool) string {
+// instructions is the guidance of a caller that has these tools.
+func instructions(has func(tool string) bool) string {
 	var list []string
 	for _, g := range guidance {
-		if g.tool == "" || has[g.tool] {
+		if g.tool == "" || has(g.tool) {
 			list = append(list, g.says)
 		}
 	}
 	return strings.Join(list, " ")
 }
 
-// instructing gives each client the instructions of its caller, who is known when it connects. If the
-// tools cannot be found out, none is named.
+// instructing gives each client the instructions of its caller, who is known when it connects. To connect
+// is no call: nothing is written. If the tools cannot be found out, none is named.
 func (b *binding) instructing() *sdkserver.Hooks {
 	own := func(ctx context.Context) string {
 		var has map[string]bool
 		if c, err := caller(ctx); err == nil {
-			has, _ = b.node.Visible(ctx, c, b.opts.Toolsets) //nolint:errcheck // the next call gets the error
+			has, _ = b.node.Auth.Tools(ctx, c.Principal, ops.Names()) //nolint:errcheck // the next call gets the error
 		}
-		return instructions(has)
+		return instructions(func(tool string) bool { return has[tool] && ops.Find(tool).Among(b.opts.Toolsets) })
 	}
 	hooks := &sdkserver.Hooks{}
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *sdk.InitializeRequest, r *sdk.InitializeResult) {

@@ -28,7 +28,7 @@ func (c *Call) address(h schemas.Hint) {
 // lacks reports whether a tool is not among the caller's; of none while its rights are not known here.
 func (c *Call) lacks(tool string) bool {
 	who, had := c.Caller.Principal, c.on.Auth.Had
-	return had(who, c.Op.Name) && !(had(who, tool) && specs[tool].among(c.Caller.Toolsets))
+	return had(who, c.Op.Name) && !(had(who, tool) && specs[tool].Among(c.Caller.Toolsets))
 }
 
 // mine reports whether a call is one for the agent that acts. That this very call is to be made

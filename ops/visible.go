@@ -24,7 +24,7 @@ func (s *Service) Visible(ctx context.Context, caller Caller, toolsets []Toolset
 		}
 	}
 	for _, o := range Catalogue() {
-		if o.among(toolsets) && allowed[o.Name] && (offered || o.Toolset != Roles) {
+		if o.Among(toolsets) && allowed[o.Name] && (offered || o.Toolset != Roles) {
 			visible[o.Name] = true
 		}
 	}
@@ -48,10 +48,10 @@ func (s *Service) hasRoles(ctx context.Context, caller Caller) (has bool, err er
 // looked up in this process. What it says no to may be visible by now.
 func (s *Service) Had(caller Caller, toolsets []Toolset, tool string) bool {
 	o := Find(tool)
-	return o != nil && o.among(toolsets) && s.Auth.Had(caller.Principal, tool)
+	return o != nil && o.Among(toolsets) && s.Auth.Had(caller.Principal, tool)
 }
 
-// among reports whether the operation is in one of the toolsets; nil is all of them.
-func (s Spec) among(toolsets []Toolset) bool {
+// Among reports whether the operation is in one of the toolsets; nil is all of them.
+func (s Spec) Among(toolsets []Toolset) bool {
 	return len(toolsets) == 0 || slices.Contains(toolsets, s.Toolset)
 }
