@@ -72,7 +72,7 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 		}
 	}
 	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
-		return d, a.refusal(op, d.actor, denials, tx.Micros())
+		return d, a.refusal(tx, op, d.actor, denials)
 	}
 	d.until = proof.expires
 	if end := EffectiveExpiry(d.actor.links); end != 0 && (d.until == 0 || end < d.until) {
@@ -173,7 +173,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 
 // refusal words the denials of an operation. The caller learns what refused it
 // and whether that is its own limit or one above it, not who is above.
-func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error {
+func (a *Authorizer) refusal(tx *store.Tx, op Op, c *chain, denials []Denial) error {
 	d := denials[0]
 	// That an agent is registered is no reason beside another: its first call makes it active.
 	if at := slices.IndexFunc(denials, func(e Denial) bool { return e.Status != schemas.Registered }); at >= 0 {
@@ -190,22 +190,22 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
 		if err = err.Try("the parent of that one can add it with %s", capabilities); own {
-			err = err.Try("the parent can add it: %s", schemas.Other("agent_capabilities", "agent", self.Name,
+			err = err.Try("the parent can add it: %s", schemas.Other("agent_capabilities", "agent", RefOf(tx, self.ID),
 				"tools", []string{"+" + op.Tool}))
 		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
 		if err = err.Try("ask the user: %s shows which one, and why", schemas.Tool("agent_list")); own {
-			err.Hint = wayBack(self.Name, d.Status)
+			err.Hint = wayBack(RefOf(tx, self.ID), d.Status)
 		}
-		if resume, over := a.suspension(err, c.of(d.ID), own, now); over {
+		if resume, over := a.suspension(tx, err, c.of(d.ID), own); over {
 			err.Err = Refused{Denials: denials, Resume: resume}
 		}
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
 		if err = err.Try("the parent of that one can give it more time with %s", capabilities); own {
 			err = err.Try("the parent can give it more time, counted from its registration: %s",
-				schemas.Other("agent_capabilities", "agent", self.Name,
+				schemas.Other("agent_capabilities", "agent", RefOf(tx, self.ID),
 					"capabilities", map[string]int{"ttl_seconds": 86400}))
 		}
 	default:
@@ -217,7 +217,9 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 
 // suspension adds to a refusal why the entity is suspended and until when. over = true if
 // the node suspended it and that time has come: the entity is to be resumed.
-func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int64) (id schemas.EntityID, over bool) {
+func (a *Authorizer) suspension(tx *store.Tx, err *schemas.Error, e *entity, own bool) (
+	id schemas.EntityID, over bool,
+) {
 	if e == nil || e.Status != schemas.Suspended {
 		return "", false
 	}
@@ -229,6 +231,7 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 		return "", false
 	}
 	end := e.StatusAt + a.cfg.Cooldown.Microseconds()
+	now := tx.Micros()
 	left := max(1, (end-now+999_999)/1_000_000)
 	reason := map[schemas.Trigger]string{
 		schemas.RateLimit:  "too many refused calls within a minute",
@@ -241,16 +244,17 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 		time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
 	err.Hint = schemas.Hintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
 	if own {
-		err.Hint = append(err.Hint, schemas.Hintf("; the user may end it at once: cordelia agent resume %s", e.Name)...)
+		err.Hint = append(err.Hint, schemas.Hintf("; the user may end it at once: cordelia agent resume %s",
+			RefOf(tx, e.ID))...)
 	}
 	return e.ID, now >= end
 }
 
 // wayBack says what makes an agent of this status active again.
-func wayBack(name string, from schemas.AgentStatus) schemas.Hint {
+func wayBack(ref string, from schemas.AgentStatus) schemas.Hint {
 	if on, ok := schemas.BackToActive(from); ok {
 		return schemas.Hintf("the parent or the user can %s it: %s", on,
-			schemas.Other("agent_lifecycle", "agent", name, "action", on))
+			schemas.Other("agent_lifecycle", "agent", ref, "action", on))
 	}
 	return schemas.Hintf("the parent can register a new one with %s", schemas.Other("agent_register"))
 }
@@ -275,9 +279,9 @@ func (r Refused) Error() string {
 // every capability along its chain names.
 func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (map[string]bool, error) {
 	allowed := map[string]bool{}
-	err := a.readChain(ctx, p, func(c *chain, now int64) error {
+	err := a.readChain(ctx, p, func(tx *store.Tx, c *chain) error {
 		for _, name := range names {
-			allowed[name] = len(lacking(c, name, now)) == 0
+			allowed[name] = len(lacking(c, name, tx.Micros())) == 0
 		}
 		return nil
 	})
@@ -286,9 +290,9 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 
 // Lacks is the refusal of a tool that is not among the caller's, with how it gets it; nil if it is.
 func (a *Authorizer) Lacks(ctx context.Context, p Principal, tool string) error {
-	return a.readChain(ctx, p, func(c *chain, now int64) error {
-		if denials := lacking(c, tool, now); len(denials) > 0 {
-			return a.refusal(Op{Tool: tool}, c, denials, now)
+	return a.readChain(ctx, p, func(tx *store.Tx, c *chain) error {
+		if denials := lacking(c, tool, tx.Micros()); len(denials) > 0 {
+			return a.refusal(tx, Op{Tool: tool}, c, denials)
 		}
 		return nil
 	})
@@ -301,7 +305,7 @@ func lacking(c *chain, tool string, now int64) []Denial {
 }
 
 // readChain gives f the chain of a caller that proved itself.
-func (a *Authorizer) readChain(ctx context.Context, p Principal, f func(c *chain, now int64) error) error {
+func (a *Authorizer) readChain(ctx context.Context, p Principal, f func(tx *store.Tx, c *chain) error) error {
 	return a.store.Read(ctx, func(tx *store.Tx) error {
 		proof, err := proofOf(tx, p)
 		if err != nil {
@@ -317,7 +321,7 @@ func (a *Authorizer) readChain(ctx context.Context, p Principal, f func(c *chain
 		if err := proof.of(p, c.self(), tx.Micros()); err != nil {
 			return err
 		}
-		return f(c, tx.Micros())
+		return f(tx, c)
 	})
 }
 

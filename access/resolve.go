@@ -97,6 +97,20 @@ func distinctNames(list []candidate) []string {
 	return out
 }
 
+// RefOf names an agent so that nobody who may name it means another: by its name where no other has that,
+// else by the beginning of its id. Names are unique below their parent alone, and who acts on a hint may be
+// the person, the agent's parent or one between. A person's own agent keeps its name, which the command line
+// takes as the nearest. An agent further down than the children of those has its id: the form must not tell
+// its parent whether one that the parent may not know of has the name.
+func RefOf(tx *store.Tx, id schemas.EntityID) string {
+	var name string
+	var depth, others int
+	if err := tx.QueryRow(selectNamesakes, id).Scan(&name, &depth, &others); err != nil || depth > 2 || others > 0 {
+		return string(id[:min(12, len(id))])
+	}
+	return name
+}
+
 // NotKnown is the one answer for an agent that is absent and one that is hidden.
 func NotKnown(ref string) error { return notKnown(ref) }
 

@@ -49,6 +49,10 @@ const (
 		ORDER BY nearness, e.id LIMIT 32`
 	selectNamesKnown = sight + `SELECT DISTINCT e.name FROM entities e WHERE e.status <> 'removed'
 		AND e.id IN (SELECT id FROM down UNION SELECT id FROM up UNION SELECT id FROM met) ORDER BY e.name`
+	// selectNamesakes counts who else has an agent's name. Nobody takes that of a person's own agent away.
+	selectNamesakes = `SELECT e.name, e.depth, (SELECT count(*) FROM entities o WHERE o.name = e.name AND o.id <> e.id
+			AND o.status <> 'removed' AND (e.depth > 1 OR o.depth = 1))
+		FROM entities e WHERE e.id = ?`
 	selectKnown = sight + `SELECT e.id, e.name, e.display_name FROM entities e
 		WHERE e.id IN (SELECT id FROM down UNION SELECT id FROM up UNION SELECT id FROM met)
 		ORDER BY e.created_at DESC, e.id`

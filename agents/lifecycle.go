@@ -45,7 +45,7 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	}
 	to, who, ok := schemas.NextStatus(r.Status, on)
 	if !ok || who == schemas.ByNode && !g.IsNode() {
-		return Moved{}, noEdge(r, on)
+		return Moved{}, noEdge(g, r, on)
 	}
 	m := Moved{From: r.Status}
 	tx := g.Tx()
@@ -107,12 +107,12 @@ func announce(g access.Grant, m Moved, on schemas.Trigger) error {
 }
 
 // noEdge is the error of a trigger that an agent's state has no edge for.
-func noEdge(r Record, on schemas.Trigger) error {
+func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 	err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
 		Expecting("an action for an agent that is %s", r.Status).
 		Try("%s shows the state of your agents", schemas.Tool("agent_list"))
 	if back, ok := schemas.BackToActive(r.Status); ok {
-		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", r.Name, "action", back))
+		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), r.ID), "action", back))
 	}
 	return err
 }

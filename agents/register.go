@@ -280,18 +280,19 @@ func misleading(tx *store.Tx, name string) (misleads bool, err error) {
 // nameTaken refuses a name that is in use. One that has ended keeps its name while it
 // can be taken up again.
 func nameTaken(tx *store.Tx, parent schemas.EntityID, name string) error {
+	var id schemas.EntityID
 	var status schemas.AgentStatus
-	if err := tx.QueryRow(selectNamed, parent, name).Scan(&status); err != nil {
+	if err := tx.QueryRow(selectNamed, parent, name).Scan(&id, &status); err != nil {
 		return fmt.Errorf("read who has the name: %w", err)
 	}
 	if status != schemas.Deactivated {
 		return schemas.Conflictf("you already have an agent named %q", name).
 			Expecting("a name that is free").Try("go on with it: %s; for one more, choose another name",
-			schemas.Tool("agent_list", "agent", name))
+			schemas.Tool("agent_list", "agent", access.RefOf(tx, id)))
 	}
 	return schemas.Conflictf("you already have an agent named %q, which is deactivated", name).
 		Try("%s to take it up again, or choose another name",
-			schemas.Do("agent_lifecycle", "action", "reactivate", "agent", name))
+			schemas.Do("agent_lifecycle", "action", "reactivate", "agent", access.RefOf(tx, id)))
 }
 
 // slug reduces s to what a short name may be.

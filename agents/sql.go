@@ -37,7 +37,7 @@ const (
 	selectPersonNamed = `SELECT EXISTS (SELECT 1 FROM entities WHERE kind = 'human'
 		AND (lower(id) = ?1 OR lower(name) = ?1))`
 
-	selectNamed = `SELECT status FROM entities WHERE coalesce(parent_id, '') = ? AND name = ? AND status <> 'removed'`
+	selectNamed = `SELECT id, status FROM entities WHERE coalesce(parent_id, '') = ? AND name = ? AND status <> 'removed'`
 
 	updateCapabilities = `UPDATE entities SET capabilities = ?, grants = ?, expires_at = ? WHERE id = ?`
 	updateStatus       = `UPDATE entities SET status = ?, status_by = ?, status_reason = ?, status_at = ?,

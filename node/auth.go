@@ -77,7 +77,7 @@ func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error)
 		if err == nil && r.Status != schemas.Active && r.Status != schemas.Registered {
 			refused := schemas.Deniedf("%s is %s", r.Name, r.Status)
 			if back, ok := schemas.BackToActive(r.Status); ok {
-				return refused.Try("its parent can %s it: cordelia agent %s %s", back, back, r.Name)
+				return refused.Try("its parent can %s it: cordelia agent %s %s", back, back, access.RefOf(g.Tx(), r.ID))
 			}
 			return refused.Try("its parent can register a new one with %s", schemas.Tool("agent_register"))
 		}

@@ -172,6 +172,19 @@ func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) 
 	return match[0], nil
 }
 
+// RefOf is access.RefOf for callers without a grant; the id, which is always right, where the database
+// cannot be asked.
+func (n *Node) RefOf(ctx context.Context, id schemas.EntityID) string {
+	ref := string(id)
+	if err := n.Look(ctx, "open_identity", func(g access.Grant) error {
+		ref = access.RefOf(g.Tx(), id)
+		return nil
+	}); err != nil {
+		return string(id)
+	}
+	return ref
+}
+
 // nearestKeys loads, of the key files of agents that ref may mean, those nearest to the
 // person.
 func nearestKeys(g access.Grant, files []string, ref string) (match []keys.File, err error) {

@@ -167,6 +167,7 @@ type Unwrapped struct {
 	Name    string           `json:"name"`
 	KeySeq  uint32           `json:"key_seq"`
 	File    string           `json:"file"`
+	Ref     string           `json:"-"`              // what names it on a command line
 	Kept    string           `json:"kept,omitempty"` // the file of an older key it replaced
 }
 
@@ -178,11 +179,12 @@ func (n *Node) UnwrapKey(ctx context.Context, r *Keyring, id schemas.EntityID) (
 	if err != nil {
 		return Unwrapped{}, err
 	}
-	out := Unwrapped{AgentID: id, Name: record.Name, KeySeq: record.Key.KeySeq, File: n.Home.keyFile(record)}
+	out := Unwrapped{AgentID: id, Name: record.Name, KeySeq: record.Key.KeySeq, File: n.Home.keyFile(record),
+		Ref: n.RefOf(ctx, id)}
 	here, err := keys.ReadHeader(out.File)
 	if err == nil && bytes.Equal(here.PublicKey, record.Key.PublicKey) {
 		return out, schemas.Conflictf("the key of %s is on this machine already", record.Name).
-			Try("run it: cordelia mcp --as %s", record.Name)
+			Try("run it: cordelia mcp --as %s", out.Ref)
 	}
 	if err != nil && !errors.Is(err, schemas.ErrNotFound) {
 		return out, err

@@ -26,6 +26,7 @@ type AgentMoveOut struct {
 	Memory     string              `json:"memory,omitempty" jsonschema:"hidden or shown again"`
 	Items      int                 `json:"items,omitempty"`
 	Already    bool                `json:"already,omitempty"`
+	Next       schemas.Hint        `json:"next,omitempty"`
 }
 
 // Text says what became of the agent, or of its memory.
@@ -38,7 +39,7 @@ func (o AgentMoveOut) Text() string {
 	}
 	return words("; ", fmt.Sprintf("%s: %s → %s", o.Name, o.OldStatus, o.NewStatus),
 		when(o.ArchiveID != "", "its context is archived in item %s", short(o.ArchiveID)),
-		when(o.GraceUntil != "", "agent_lifecycle reactivates it until %s", minute(o.GraceUntil)))
+		when(o.GraceUntil != "", "until %s %s", minute(o.GraceUntil), o.Next))
 }
 
 var agentDeactivate = Define(Spec{
@@ -61,6 +62,8 @@ func move(g access.Grant, n *node.Node, ref string, on schemas.Trigger, reason s
 	out := AgentMoveOut{AgentID: m.ID, Name: m.Name, OldStatus: m.From, NewStatus: m.Status, ArchiveID: archive}
 	if m.GraceUntil > 0 {
 		out.GraceUntil = events.Timestamp(m.GraceUntil)
+		out.Next = schemas.Hintf("it comes back with: %s",
+			schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), m.ID), "action", schemas.Reactivate))
 	}
 	return out, nil
 }

@@ -101,13 +101,17 @@ var agentRegister = Define(Spec{
 		return out, err
 	}
 	out.Next = schemas.Hintf("It keeps its own key: it proves itself at POST /auth/challenge.")
-	if identity != nil {
-		out.Next, out.KeyFile = c.keepKey(ctx, *identity, out.AgentID, out.Name)
+	if identity == nil {
+		return out, nil
 	}
-	if out.KeyFile {
-		act := schemas.Hintf("as %q", out.Name)
+	ref := c.Node.RefOf(ctx, out.AgentID)
+	if out.Next, out.KeyFile = c.keepKey(ctx, *identity, out.AgentID, ref); out.KeyFile {
+		act := schemas.Hintf("as %q", ref)
 		if slices.Contains(out.Capabilities.Tools, "task_claim") {
-			act = schemas.Hintf("%s", schemas.Tool("task_claim", "as", out.Name))
+			act = schemas.Hintf("%s", schemas.Tool("task_claim", "as", ref))
+		}
+		if ref != out.Name {
+			out.Next = append(out.Next, schemas.Hintf(" (by the name %s another agent may be meant)", out.Name)...)
 		}
 		out.Next = slices.Concat(out.Next, schemas.Hintf("; or act as it: "), act, schemas.Hintf("."))
 	}
@@ -213,7 +217,7 @@ func parentIsActor(g access.Grant, parent string) error {
 // registration stands even if the file cannot be written: the parent's key opens the
 // sealed key, and a repetition of the call writes the file.
 func (c *Call) keepKey(
-	ctx context.Context, identity keys.Identity, id schemas.EntityID, name string,
+	ctx context.Context, identity keys.Identity, id schemas.EntityID, ref string,
 ) (next schemas.Hint, kept bool) {
 	var err error
 	if identity.ID() == id {
@@ -227,25 +231,8 @@ func (c *Call) keepKey(
 		if c.key != "" {
 			again = "repeat the call with the same idempotency_key, or "
 		}
-		return schemas.Hintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
+		return schemas.Hintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, ref),
 			false
 	}
-	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s", c.processOf(ctx, id, name)), true
-}
-
-// processOf is what --as takes for a new agent: the name of a child of the person or of their
-// client's agent, else the id, for the name may mean another, which the caller may not know of.
-func (c *Call) processOf(ctx context.Context, id schemas.EntityID, name string) string {
-	if !schemas.IsAgentID(string(c.Caller.Entity)) {
-		return name
-	}
-	client, err := c.Node.OpenIdentity(ctx, "")
-	if err != nil {
-		return shortEntity(string(id))
-	}
-	client.Identity.Erase()
-	if client.EntityID != c.Caller.Entity {
-		return shortEntity(string(id))
-	}
-	return name
+	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s", ref), true
 }

@@ -133,7 +133,7 @@ func TestNamesBelowTakeNoneAbove(t *testing.T) {
 			"tools":        Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "autonomous": true}})
 	out := h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker",
 		"display_name": "scout", "name": "scout"})
-	require.Contains(t, out["next"], "cordelia mcp --as "+out["agent_id"].(string)[:12]+";", "its name may mean another")
+	require.Contains(t, out["next"], "cordelia mcp --as "+out["agent_id"].(string)[:12]+" (", "its name may mean another")
 	_, err := h.node.OpenIdentity(t.Context(), "scout")
 	require.ErrorIs(t, err, schemas.ErrConflict, "equally near: neither is meant by chance")
 	require.Equal(t, h.caller("other").Entity, h.caller(string(h.caller("other").Entity)[:12]).Entity)

@@ -244,13 +244,14 @@ func swarmAnswer(m swarm.Made) SwarmCreateOut {
 // keepKeys stores the keys of the agents on this machine, several at a time, and says
 // what to do next. The swarm stands even if a file cannot be written.
 func (c *Call) keepKeys(ctx context.Context, out SwarmCreateOut, made []swarm.Key) SwarmCreateOut {
-	missing := make([]bool, len(out.Agents))
+	missing, refs := make([]bool, len(out.Agents)), make([]string, len(out.Agents))
 	turn := make(chan struct{}, 8)
 	var wg sync.WaitGroup
 	for i, a := range out.Agents {
 		wg.Go(func() {
 			turn <- struct{}{}
-			_, kept := c.keepKey(ctx, made[i].Identity, a.ID, a.Name)
+			refs[i] = c.Node.RefOf(ctx, a.ID)
+			_, kept := c.keepKey(ctx, made[i].Identity, a.ID, refs[i])
 			missing[i] = !kept
 			<-turn
 		})
@@ -258,11 +259,19 @@ func (c *Call) keepKeys(ctx context.Context, out SwarmCreateOut, made []swarm.Ke
 	wg.Wait()
 	out.Next = schemas.Hintf("Run each as its own process: cordelia mcp --as NAME; how they stand: %s",
 		schemas.Tool("swarm_status", "swarm_id", out.SwarmID))
+	var unclear []string
 	for i, a := range out.Agents {
+		if refs[i] != a.Name {
+			unclear = append(unclear, a.Name+": "+refs[i])
+		}
 		if missing[i] {
 			out.Notes = append(out.Notes, schemas.Hintf("the key of %s could not be stored here: cordelia key unwrap %s",
 				a.Name, a.ID))
 		}
+	}
+	if len(unclear) > 0 {
+		out.Notes = append(out.Notes, schemas.Hintf("by their names others may be meant; to --as and as give the ids: %s",
+			strings.Join(unclear, ", ")))
 	}
 	return out
 }

@@ -260,7 +260,7 @@ func showMove(a *cli.App, v ops.AgentMoveOut) {
 	a.Say("%s: %s → %s", cli.Clean(v.Name), v.OldStatus,
 		cli.Paint(a.Colours(), styleOf(v.NewStatus), string(v.NewStatus)))
 	if v.GraceUntil != "" {
-		a.Say("until %s it comes back with: cordelia agent reactivate %s", cli.Clock(v.GraceUntil), cli.Clean(v.Name))
+		a.Say("until %s %s", cli.Clock(v.GraceUntil), cli.Clean(a.Hint(v.Next)))
 	}
 	if v.ArchiveID != "" {
 		a.Say("its context is kept as %s", cli.Clean(v.ArchiveID))

@@ -93,7 +93,7 @@ the agent's key file, so that its own process can run here.`,
 				if done.Kept != "" {
 					a.Say("the old one is kept as %s", done.Kept)
 				}
-				a.Say("run it: cordelia mcp --as %s", cli.Clean(done.Name))
+				a.Say("run it: cordelia mcp --as %s", done.Ref)
 				return nil
 			})
 		},

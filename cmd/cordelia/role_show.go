@@ -155,7 +155,7 @@ func showSpawned(a *cli.App, v ops.RoleSpawnOut) {
 		a.Say("clamped: %s", cli.Clean(c))
 	}
 	if v.AskID == "" {
-		a.Note("run it as its own process: cordelia mcp --as %s", cli.Clean(v.Role))
+		a.Note("%s", a.Advice(v.Next))
 	}
 }
 
