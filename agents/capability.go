@@ -61,7 +61,9 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 			r.Grants.AcceptFrom = append(r.Grants.AcceptFrom, id)
 		}
 	}
-	if err := checkGrants(r); err != nil {
+	if err := checkGrants(r, func(group string) schemas.Call {
+		return schemas.Tool("memory_group", "action", "add", "group", group, "entity", access.RefOf(g.Tx(), r.ID))
+	}); err != nil {
 		return r, err
 	}
 	return r, storeRights(g, r, before)
@@ -100,7 +102,7 @@ func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) error {
 		return nil
 	}
 	r.Grants.Groups = append(r.Grants.Groups, string(group))
-	if checkGrants(r) != nil {
+	if checkGrants(r, nil) != nil {
 		return nil
 	}
 	return storeRights(g, r, r.Capabilities)

@@ -112,7 +112,7 @@ func Register(g access.Grant, under schemas.EntityID, in Registration) (Record, 
 		CreatedAt: tx.Micros(), ExpiresAt: access.ExpiresAt(tx.Micros(), caps.TTLSeconds),
 		Capabilities: caps, Grants: in.Grants, NodeID: in.NodeID,
 	}
-	if err := checkGrants(r); err != nil {
+	if err := checkGrants(r, nil); err != nil {
 		return Record{}, err
 	}
 	var known int
@@ -171,9 +171,12 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 }
 
 // checkGrants holds the explicit grants against the agent's capabilities, which
-// lie inside what the parent has to give.
-func checkGrants(r Record) error {
+// lie inside what the parent has to give. joins is how a group and the rights for it are
+// given at once, nil where only the capabilities can be widened.
+func checkGrants(r Record, joins func(group string) schemas.Call) error {
 	var bad []schemas.Violation
+	var outside []string // groups that the capabilities lack
+	read, write := map[string]any{}, map[string]any{}
 	for _, list := range []struct {
 		path   string
 		groups []string
@@ -184,25 +187,50 @@ func checkGrants(r Record) error {
 			} else if !access.MatchesGroup(r.Capabilities.MemoryRead.Groups, schemas.GroupID(group), "") &&
 				!access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
 				bad = append(bad, schemas.Violation{Path: list.path,
-					Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
+					Msg: fmt.Sprintf("%s is in neither memory_read.groups nor memory_write.groups", group)})
+				outside = append(outside, group)
 			}
 		}
 	}
-	need := func(private schemas.PrivateGrant, scope schemas.MemoryScope, what string) {
+	if len(outside) > 0 {
+		slices.Sort(outside)
+		outside = slices.Compact(outside)
+		read["groups"] = slices.Concat(r.Capabilities.MemoryRead.Groups, outside)
+		write["groups"] = slices.Concat(r.Capabilities.MemoryWrite.Groups, outside)
+	}
+	need := func(private schemas.PrivateGrant, scope schemas.MemoryScope, what string, wider map[string]any) {
 		if r.Grants.Private == private && !slices.Contains(scope.Visibility, schemas.Private) {
 			bad = append(bad, schemas.Violation{Path: "/private",
 				Msg: fmt.Sprintf("%s needs %q among %s.visibility", private, schemas.Private, what)})
+			wider["visibility"] = append([]schemas.Visibility{schemas.Private}, scope.Visibility...)
 		}
 	}
-	need(schemas.ReadPrivate, r.Capabilities.MemoryRead, "memory_read")
-	need(schemas.WritePrivate, r.Capabilities.MemoryRead, "memory_read")
-	need(schemas.WritePrivate, r.Capabilities.MemoryWrite, "memory_write")
+	need(schemas.ReadPrivate, r.Capabilities.MemoryRead, "memory_read", read)
+	need(schemas.WritePrivate, r.Capabilities.MemoryRead, "memory_read", read)
+	need(schemas.WritePrivate, r.Capabilities.MemoryWrite, "memory_write", write)
 	if len(bad) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("the grants do not fit the capabilities").With(bad...).
-		Expecting("groups and private access that the capabilities allow").
-		Try("drop the grant, or widen capabilities: {\"memory_read\": {\"visibility\": [\"private\", \"group\"]}}")
+	joining := slices.IndexFunc(outside, func(group string) bool { return slices.Contains(r.Grants.Groups, group) })
+	refusal := schemas.Invalidf("the grants do not fit the capabilities").With(bad...).
+		Expecting("groups and private access that the capabilities allow")
+	if joins != nil && joining >= 0 {
+		return refusal.Try("to let it into the group, with the rights for it: %s", joins(outside[joining]))
+	}
+	wider := map[string]any{}
+	for name, fields := range map[string]map[string]any{"memory_read": read, "memory_write": write} {
+		if len(fields) > 0 {
+			wider[name] = fields
+		}
+	}
+	if len(wider) == 0 {
+		return refusal
+	}
+	text, err := json.Marshal(wider)
+	if err != nil {
+		return err
+	}
+	return refusal.Try("drop the grant, or give in the same call, too: capabilities %s", text)
 }
 
 // pickName checks a wanted name, or makes one: the display name as a slug, with

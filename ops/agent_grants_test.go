@@ -1,0 +1,54 @@
+package ops
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// hinted is what to do next by a refusal.
+func hinted(t *testing.T, err error) string {
+	t.Helper()
+	var refused *schemas.Error
+	require.ErrorAs(t, err, &refused)
+	return refused.Hint.String()
+}
+
+// The way that a refusal of a group names leads there.
+func TestRefusedGroupsNameTheWayIn(t *testing.T) {
+	h := newHouse(t)
+	for _, group := range []string{"findings", "team"} {
+		h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": group})
+	}
+	hand := map[string]any{"agent_type": "swarm-worker", "display_name": "hand", "groups": []string{"findings"}}
+	h.must(h.lead, "agent_register", hand)
+	_, err := h.call(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "groups": []string{"findings", "team"}})
+	require.ErrorContains(t, err, "team is in neither memory_read.groups nor memory_write.groups")
+	call := regexp.MustCompile(`^to let it into the group, with the rights for it: memory_group (\{.*})$`).
+		FindStringSubmatch(hinted(t, err))
+	require.NotNil(t, call, hinted(t, err))
+	var args map[string]any
+	require.NoError(t, json.Unmarshal([]byte(call[1]), &args))
+	h.must(h.lead, "memory_group", args)
+	h.must(h.caller("hand"), "memory_write_warm", with(note("the bridge holds"), map[string]any{"group": "team"}))
+
+	for name, lacks := range map[string]map[string]any{
+		"eye":   {"groups": []string{"team"}, "capabilities": map[string]any{"memory_read": map[string]any{"groups": []string{}}, "memory_write": map[string]any{"groups": []string{}}}},
+		"ear":   {"bonus_groups": []string{"team"}},
+		"mouth": {"private": "read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := with(map[string]any{"agent_type": "swarm-worker", "display_name": name}, lacks)
+			_, err := h.call(h.person(), "agent_register", args)
+			wider := regexp.MustCompile(`^drop the grant, or give in the same call, too: capabilities (\{.*})$`).
+				FindStringSubmatch(hinted(t, err))
+			require.NotNil(t, wider, hinted(t, err))
+			args["capabilities"] = json.RawMessage(wider[1])
+			h.must(h.person(), "agent_register", args)
+		})
+	}
+}
