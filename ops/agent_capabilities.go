@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -20,8 +21,8 @@ type agentCapabilitiesIn struct {
 	Agent         string                 `json:"agent" also:"id,name" jsonschema:"name or id"`
 	Capabilities  json.RawMessage        `json:"capabilities,omitempty" like:"capabilities" jsonschema:"fields given replace the present ones"`
 	Tools         []string               `json:"tools,omitempty" jsonschema:"+name adds, -name takes away; plain names replace all"`
-	Groups        *[]string              `json:"groups,omitempty" jsonschema:"those it joins"`
-	BonusGroups   *[]string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`
+	Groups        *[]string              `json:"groups,omitempty" jsonschema:"those it joins, in place of the present ones"`
+	BonusGroups   *[]string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high, in place of the present"`
 	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
 	AutoMerge     *bool                  `json:"auto_merge,omitempty" jsonschema:"merge unreviewed what it brings back, once proven"`
 	AcceptFrom    *[]string              `json:"accept_from,omitempty" jsonschema:"who adds it to groups without asking you"`
@@ -36,13 +37,16 @@ type AgentCapabilitiesOut struct {
 	Grants       schemas.Grants       `json:"grants"`
 	ExpiresAt    string               `json:"effective_expires_at,omitempty"`
 	Changed      bool                 `json:"changed"`
+	// Dropped are the groups it was approved for and is no longer.
+	Dropped []string `json:"dropped_groups,omitempty"`
 }
 
 // Text gives the rights as they are now.
 func (o AgentCapabilitiesOut) Text() string {
 	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
-		rightsText(o.Capabilities, o.Grants))
+		rightsText(o.Capabilities, o.Grants),
+		when(len(o.Dropped) > 0, "taken away, as the groups given replace those before: %s", strings.Join(o.Dropped, ", ")))
 }
 
 // rightsText words capabilities and grants.
@@ -57,6 +61,7 @@ func rightsText(c schemas.Capabilities, g schemas.Grants) string {
 		fmt.Sprintf("%d at a time", c.MaxParallelOps), when(c.TTLSeconds > 0, "ttl_seconds %d", c.TTLSeconds),
 		when(c.Autonomous, "autonomous"),
 		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth),
+		when(len(g.Groups) > 0, "approved for groups %s", strings.Join(g.Groups, ", ")),
 		when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
 		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
 }
@@ -101,6 +106,7 @@ var agentCapabilities = Define(Spec{
 				return AgentCapabilitiesOut{}, err
 			}
 		}
+		before := r.Grants
 		if changes {
 			if r, err = agents.Update(g, string(r.ID), change, c.Node.Tools()); err != nil {
 				return AgentCapabilitiesOut{}, err
@@ -121,9 +127,16 @@ var agentCapabilities = Define(Spec{
 		}
 		a, err := r.Agent(g)
 		return AgentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
-			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil}, err
+			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil, Dropped: dropped(before, r.Grants)}, err
 	})
 })
+
+// dropped are the groups of the grants before that those after lack.
+func dropped(before, after schemas.Grants) []string {
+	kept := slices.Concat(after.Groups, after.BonusGroups)
+	return slices.DeleteFunc(slices.Concat(before.Groups, before.BonusGroups),
+		func(group string) bool { return slices.Contains(kept, group) })
+}
 
 // changes are the capabilities given, with the tools given beside them.
 func (in agentCapabilitiesIn) changes() (json.RawMessage, error) {

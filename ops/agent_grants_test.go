@@ -52,3 +52,26 @@ func TestRefusedGroupsNameTheWayIn(t *testing.T) {
 		})
 	}
 }
+
+// Groups given replace those before, and the answer says what that takes away.
+func TestAnswersSayWhichGroupsWereTakenAway(t *testing.T) {
+	h := newHouse(t)
+	for _, group := range []string{"findings", "team"} {
+		h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": group})
+	}
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "hand",
+		"groups": []string{"findings", "team"}})
+	set := func(groups ...string) AgentCapabilitiesOut {
+		raw, err := json.Marshal(map[string]any{"agent": "hand", "groups": groups})
+		require.NoError(t, err)
+		out, err := Find("agent_capabilities").Call(t.Context(), h.node, h.lead, raw)
+		require.NoError(t, err)
+		return out.(AgentCapabilitiesOut)
+	}
+	require.Empty(t, set("team", "findings").Dropped)
+	out := set("team")
+	require.Equal(t, []string{"findings"}, out.Dropped)
+	require.Contains(t, out.Text(), "approved for groups team")
+	require.Contains(t, out.Text(), "taken away, as the groups given replace those before: findings")
+	require.NotContains(t, set("team", "findings").Text(), "taken away")
+}

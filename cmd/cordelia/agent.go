@@ -240,6 +240,9 @@ func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {
 	f.Add("expires", cli.Clock(v.ExpiresAt))
 	f.Rights(&v.Capabilities, &v.Grants)
 	a.List(f)
+	if len(v.Dropped) > 0 {
+		a.Note("taken away, as the groups given replace those before: %s", cli.Clean(strings.Join(v.Dropped, ", ")))
+	}
 	if v.Changed {
 		a.Note("changed, at once also for what %s has under way", cli.Clean(v.Name))
 	}

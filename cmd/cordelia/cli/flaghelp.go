@@ -53,21 +53,23 @@ func ownHelp(arg string) string {
 
 func agentHelp() map[string]string {
 	return map[string]string{
-		"agent_register agent_type":   "what it is; decides what it may do with memory by default",
-		"agent_register display_name": "a name for people, up to 200 bytes; without it the name",
-		"agent_register name":         "a short name of a-z, 0-9 and -; without it made of the display name",
-		"agent_register own_key":      "a key the agent made itself, with proof that it holds it",
-		"agent_list include_ended":    "those that were deactivated or removed, too",
-		"agent_list status":           "only those of this status",
-		"events_poll peek":            "only look: acknowledge nothing",
-		"trust_assess basis":          "the id of an item that the verdict rests on",
-		"trust_assess relayed":        "the verdict is the user's, passed on by an agent; counts half",
-		"trust_assess agent":          "with --capability and --feedback: whose work it is about",
-		"trust_assess capability":     "a seat, as executor, or a class of tools, as shell",
-		"trust_assess feedback":       "how well it went",
-		"reintegrate session_count":   "how many sessions the agent has had",
-		"reintegrate chain_hash":      "the hash of its last session, in hex",
-		"reintegrate memories":        `what it brings: [{"type", "data", "group"}]`,
+		"agent_register agent_type":       "what it is; decides what it may do with memory by default",
+		"agent_register display_name":     "a name for people, up to 200 bytes; without it the name",
+		"agent_register name":             "a short name of a-z, 0-9 and -; without it made of the display name",
+		"agent_register own_key":          "a key the agent made itself, with proof that it holds it",
+		"agent_capabilities groups":       "a group the agent is approved for; those given replace the present ones",
+		"agent_capabilities bonus_groups": "a group that counts at a high rating; those given replace the present ones",
+		"agent_list include_ended":        "those that were deactivated or removed, too",
+		"agent_list status":               "only those of this status",
+		"events_poll peek":                "only look: acknowledge nothing",
+		"trust_assess basis":              "the id of an item that the verdict rests on",
+		"trust_assess relayed":            "the verdict is the user's, passed on by an agent; counts half",
+		"trust_assess agent":              "with --capability and --feedback: whose work it is about",
+		"trust_assess capability":         "a seat, as executor, or a class of tools, as shell",
+		"trust_assess feedback":           "how well it went",
+		"reintegrate session_count":       "how many sessions the agent has had",
+		"reintegrate chain_hash":          "the hash of its last session, in hex",
+		"reintegrate memories":            `what it brings: [{"type", "data", "group"}]`,
 	}
 }
 
