@@ -195,7 +195,11 @@ func (a *Authorizer) refusal(tx *store.Tx, op Op, c *chain, denials []Denial) er
 		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
-		if err = err.Try("ask the user: %s shows which one, and why", schemas.Tool("agent_list")); own {
+		list := schemas.Tool("agent_list")
+		if d.Status == schemas.Deactivated || d.Status == schemas.Removed {
+			list = schemas.Tool("agent_list", "include_ended", true)
+		}
+		if err = err.Try("ask the user: %s shows which one, and why", list); own {
 			err.Hint = wayBack(RefOf(tx, self.ID), d.Status)
 		}
 		if resume, over := a.suspension(tx, err, c.of(d.ID), own); over {

@@ -27,6 +27,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		"expired": {worker, schemas.Registered, ask,
 			`the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds":86400}}`},
 		"above it": {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
+		"ended above it": {lead, schemas.Deactivated, ask,
+			`ask the user: agent_list {"include_ended": true} shows which one, and why`},
 		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write},
 			`the parent can add it: agent_capabilities {"agent": "work", "tools": ["+trust_assess"]}`},
 	} {
