@@ -3,6 +3,7 @@ package agents
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -109,12 +110,24 @@ func announce(g access.Grant, m Moved, on schemas.Trigger) error {
 // noEdge is the error of a trigger that an agent's state has no edge for.
 func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 	err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
-		Expecting("an action for an agent that is %s", r.Status).
+		Expecting("%s", applies(r.Status)).
 		Try("%s shows the state of your agents", schemas.Tool("agent_list"))
 	if back, ok := schemas.BackToActive(r.Status); ok {
 		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), r.ID), "action", back))
 	}
 	return err
+}
+
+// applies names the actions for an agent in a state.
+func applies(to schemas.AgentStatus) string {
+	var actions []string
+	for _, on := range schemas.ActionsOn(to) {
+		actions = append(actions, string(on))
+	}
+	if len(actions) == 0 {
+		return "no action: it is gone for good"
+	}
+	return strings.Join(actions, " or ")
 }
 
 // mayLift refuses unless the actor is the entity that suspended or deactivated the agent, or an

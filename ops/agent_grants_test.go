@@ -75,3 +75,22 @@ func TestAnswersSayWhichGroupsWereTakenAway(t *testing.T) {
 	require.Contains(t, out.Text(), "taken away, as the groups given replace those before: findings")
 	require.NotContains(t, set("team", "findings").Text(), "taken away")
 }
+
+// An action that does not apply names those that do.
+func TestActionsThatDoNotApplyNameThoseThatDo(t *testing.T) {
+	h := newHouse(t)
+	h.worker("hand")
+	for _, c := range []struct{ does, refused, expected string }{
+		{"", "resume", "activate or deactivate"},
+		{"activate", "resume", "suspend or deactivate"},
+		{"suspend", "activate", "resume or deactivate"},
+	} {
+		if c.does != "" {
+			h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": c.does})
+		}
+		_, err := h.call(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": c.refused})
+		var refused *schemas.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, c.expected, refused.Expected)
+	}
+}

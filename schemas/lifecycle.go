@@ -111,6 +111,16 @@ func BackToActive(from AgentStatus) (on Trigger, ok bool) {
 	return "", false
 }
 
+// ActionsOn lists the triggers that an ancestor may pull for an agent in state from.
+func ActionsOn(from AgentStatus) (on []Trigger) {
+	for _, e := range AgentEdges() {
+		if e.From == from && e.By == ByAncestor {
+			on = append(on, e.On)
+		}
+	}
+	return on
+}
+
 // WorkState is a state of a work item.
 type WorkState string
 
