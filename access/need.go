@@ -52,6 +52,12 @@ func (g Grant) Need(needs ...Need) error {
 						Try("wait until its owner, or an admin, turns it off with %s; or write without the group",
 							schemas.Other("memory_group", "action", "update", "group", n.Group, "emcon", false))
 				}
+				if n.Visibility == schemas.Public { // INV-PUBLIC
+					return schemas.Deniedf("no agent writes public memory; people do").
+						Expecting("your own memory, or a group").
+						Try("write without visibility, or to a group; the user can make it public with: cordelia memory " +
+							"write --visibility public")
+				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Expecting("a place that it may write: without visibility and group, its own memory").
 					Try("%s", g.wayOut(reason))

@@ -94,3 +94,16 @@ func TestActionsThatDoNotApplyNameThoseThatDo(t *testing.T) {
 		require.Equal(t, c.expected, refused.Expected)
 	}
 }
+
+// No agent gets the right to write public memory, so none is told to ask for it.
+func TestRefusedPublicWritesSayWhoMay(t *testing.T) {
+	h := newHouse(t)
+	write := with(note("the bridge holds"), map[string]any{"visibility": "public"})
+	for _, agent := range []Caller{h.lead, h.worker("hand")} {
+		_, err := h.call(agent, "memory_write_warm", write)
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		require.ErrorContains(t, err, "no agent writes public memory; people do")
+		require.NotContains(t, err.Error(), "agent_capabilities")
+	}
+	h.must(h.person(), "memory_write_warm", write)
+}
