@@ -113,7 +113,8 @@ func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 		Expecting("%s", applies(r.Status)).
 		Try("%s shows the state of your agents", schemas.Tool("agent_list"))
 	if back, ok := schemas.BackToActive(r.Status); ok {
-		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), r.ID), "action", back))
+		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle",
+			"agent", access.RefOf(g.Tx(), r.ID), "action", back))
 	}
 	return err
 }

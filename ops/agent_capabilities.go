@@ -127,7 +127,8 @@ var agentCapabilities = Define(Spec{
 		}
 		a, err := r.Agent(g)
 		return AgentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
-			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil, Dropped: dropped(before, r.Grants)}, err
+			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil,
+			Dropped: dropped(before, r.Grants)}, err
 	})
 })
 

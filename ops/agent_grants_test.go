@@ -26,7 +26,8 @@ func TestRefusedGroupsNameTheWayIn(t *testing.T) {
 	}
 	hand := map[string]any{"agent_type": "swarm-worker", "display_name": "hand", "groups": []string{"findings"}}
 	h.must(h.lead, "agent_register", hand)
-	_, err := h.call(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "groups": []string{"findings", "team"}})
+	_, err := h.call(h.lead, "agent_capabilities", map[string]any{"agent": "hand",
+		"groups": []string{"findings", "team"}})
 	require.ErrorContains(t, err, "team is in neither memory_read.groups nor memory_write.groups")
 	call := regexp.MustCompile(`^to let it into the group, with the rights for it: memory_group (\{.*})$`).
 		FindStringSubmatch(hinted(t, err))
@@ -37,7 +38,8 @@ func TestRefusedGroupsNameTheWayIn(t *testing.T) {
 	h.must(h.caller("hand"), "memory_write_warm", with(note("the bridge holds"), map[string]any{"group": "team"}))
 
 	for name, lacks := range map[string]map[string]any{
-		"eye":   {"groups": []string{"team"}, "capabilities": map[string]any{"memory_read": map[string]any{"groups": []string{}}, "memory_write": map[string]any{"groups": []string{}}}},
+		"eye": {"groups": []string{"team"}, "capabilities": map[string]any{
+			"memory_read": map[string]any{"groups": []string{}}, "memory_write": map[string]any{"groups": []string{}}}},
 		"ear":   {"bonus_groups": []string{"team"}},
 		"mouth": {"private": "read"},
 	} {

@@ -47,7 +47,8 @@ func spawnRole(ctx context.Context, c *Call, in roleSpawnIn) (RoleSpawnOut, erro
 		s, err := c.Node.Roles().Spawn(g, in.Workspace, roles.Spawn{Parent: in.Parent, Template: in.Template,
 			Params: in.Params})
 		out := RoleSpawnOut{Role: s.RoleID, AgentID: s.Agent, Clamped: s.Clamped, Inherited: s.Inherited, AskID: s.Ask}
-		if out.Next = schemas.Hintf("Run it as its own process: cordelia mcp --as %s", access.RefOf(g.Tx(), s.Agent)); s.Ask != "" {
+		out.Next = schemas.Hintf("Run it as its own process: cordelia mcp --as %s", access.RefOf(g.Tx(), s.Agent))
+		if s.Ask != "" {
 			out.Next = schemas.Hintf("%s waits for the owner's approval as %s", s.RoleID, short(s.Ask))
 		}
 		return out, err

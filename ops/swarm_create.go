@@ -270,8 +270,8 @@ func (c *Call) keepKeys(ctx context.Context, out SwarmCreateOut, made []swarm.Ke
 		}
 	}
 	if len(unclear) > 0 {
-		out.Notes = append(out.Notes, schemas.Hintf("by their names others may be meant; to --as and as give the ids: %s",
-			strings.Join(unclear, ", ")))
+		out.Notes = append(out.Notes, schemas.Hintf(
+			"by their names others may be meant; to --as and as give the ids: %s", strings.Join(unclear, ", ")))
 	}
 	return out
 }
