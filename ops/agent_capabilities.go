@@ -61,7 +61,8 @@ func rightsText(c schemas.Capabilities, g schemas.Grants) string {
 		fmt.Sprintf("%d at a time", c.MaxParallelOps), when(c.TTLSeconds > 0, "ttl_seconds %d", c.TTLSeconds),
 		when(c.Autonomous, "autonomous"),
 		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth),
-		when(len(g.Groups) > 0, "approved for groups %s", strings.Join(g.Groups, ", ")),
+		when(len(g.Groups) > 0 && !slices.Equal(g.Groups, c.MemoryRead.Groups), "approved for groups %s",
+			strings.Join(g.Groups, ", ")),
 		when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
 		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
 }

@@ -39,7 +39,7 @@ func (o AgentMoveOut) Text() string {
 	}
 	return words("; ", fmt.Sprintf("%s: %s → %s", o.Name, o.OldStatus, o.NewStatus),
 		when(o.ArchiveID != "", "its context is archived in item %s", short(o.ArchiveID)),
-		when(o.GraceUntil != "", "until %s %s", minute(o.GraceUntil), o.Next))
+		when(o.GraceUntil != "", "agent_lifecycle reactivates it until %s", minute(o.GraceUntil)))
 }
 
 var agentDeactivate = Define(Spec{
