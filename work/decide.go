@@ -123,7 +123,7 @@ func managed(g access.Grant, task, id string) ([]row, error) {
 func Retry(g access.Grant, id string) (schemas.WorkState, error) {
 	if v, err := view(g, id); err == nil && v.row.state.Final() {
 		return "", schemas.Conflictf("this work is %s, and that is final", v.row.state).
-			Try("%s again with its intent", schemas.Do("task_submit"))
+			Try("to have it done again: %s", schemas.Tool("task_submit", "intent", "…"))
 	}
 	r, err := forPerson(g, id)
 	if err != nil {
