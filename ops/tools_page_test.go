@@ -37,14 +37,16 @@ name; ` + "`cordelia mcp --toolsets agents,memory`" + ` leaves out the rest. Peo
 the command line: ` + "`cordelia --help`" + `.
 
 - Arguments in **bold** are required. An unknown one is refused, with the nearest known name;
-  upper case, a dash or an underscore more or less make no other name.
+  upper case, a dash or an underscore more or less make no other name, and some other names that
+  models use, such as ` + "`q` for `query`" + `, are taken.
 - Where a tool takes ` + "`as`" + `, the caller acts as an agent below it: with that agent's rights, and
   both names in the record. Identity itself is never an argument.
 - Every tool that changes something takes ` + "`idempotency_key`" + `: the same call with the same key
   changes nothing again and gets the recorded answer. After a killed agent_register or
   swarm_create the repeated call also writes the key files that are missing on this machine.
 - A refusal is a tool result with ` + "`code`, `message`, what was `expected`, and the `hint`" + ` what
-  to call next. Long lists end with a ` + "`cursor`" + `; the same call with it goes on.
+  to call next; as text it reads "next: …". A tool that the agent has not is an error of the protocol, as
+  one that does not exist. Long lists end with a ` + "`cursor`" + `; the same call with it goes on.
 - *reads* changes nothing; *writes* adds or changes; *takes away* may end or hide something.
 `
 
