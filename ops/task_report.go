@@ -16,8 +16,8 @@ import (
 var taskReport = Define(Spec{
 	Name: "task_report", Title: "Report work", Toolset: Tasks, Effect: access.Write, Repeatable: true, Concurrent: true,
 	SearchHint: "finish complete fail release result evidence progress",
-	Description: "Say what became of the item you hold: done or failed, for good, with a result and evidence; " +
-		"released gives it back to be tried again; progress keeps it.",
+	Description: "Say what became of your item: done or failed, for good, with a result and evidence; released gives " +
+		"it back; progress keeps it.",
 }, reportTask)
 
 type taskReportIn struct {
