@@ -7,7 +7,7 @@ import (
 	"cordelia/schemas"
 )
 
-// addressed words the calls that the hints of an answer or an error name for whom they are told.
+// addressed words the calls that the hints of an answer or an error name for the caller.
 func (c *Call) addressed(answer any, err error) {
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
 		c.address(e.Hint)

@@ -16,7 +16,7 @@ type Call struct {
 	// Other: who is told of it does not make it itself, but one above it does.
 	Other bool
 	Do    bool // in a sentence that says to make it: "call X", "run X"
-	// Lacked: who is told of it has not got the tool.
+	// Lacked: the reader of the hint does not have the tool.
 	Lacked bool
 }
 
@@ -156,7 +156,7 @@ func (h Hint) As(agent string, mine func(Call) bool) {
 	}
 }
 
-// Lack marks the calls of the hint whose tools who is told of it lacks. Those of others are worded so already.
+// Lack marks the calls of the hint whose tools its reader lacks. Those that others make are worded so already.
 func (h Hint) Lack(lacks func(tool string) bool) {
 	for _, p := range h {
 		if p.Call != nil && !p.Call.Other {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -107,23 +106,8 @@ func readAndWrite(tx *store.Tx, row string) error {
 // byNodes has 16 callers at these nodes make the transaction so many times.
 func byNodes(b *testing.B, nodes []*store.Store, write writing) storetest.Times {
 	return func(times int, row func(n int) string) time.Duration {
-		var all sync.WaitGroup
-		turns := make(chan int)
-		begun := time.Now()
-		for caller := range 16 {
-			all.Go(func() {
-				for n := range turns {
-					if err := write(b.Context(), nodes[caller%len(nodes)], caller, row(n)); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		}
-		for n := range times {
-			turns <- n
-		}
-		close(turns)
-		all.Wait()
-		return time.Since(begun)
+		return storetest.Spread(b, 16, times, func(caller, n int) error {
+			return write(b.Context(), nodes[caller%len(nodes)], caller, row(n))
+		})
 	}
 }

@@ -91,13 +91,19 @@ func connect(t testing.TB, address string, count int) connections {
 func (c connections) run(t testing.TB, times int,
 	do func(ctx context.Context, pg *pgconn.PgConn, n int) error) time.Duration {
 	t.Helper()
+	return Spread(t, len(c), times, func(caller, n int) error { return do(context.Background(), c[caller], n) })
+}
+
+// Spread has so many callers at once do something so many times in all, and gives how long that took.
+func Spread(t testing.TB, callers, times int, do func(caller, n int) error) time.Duration {
+	t.Helper()
 	turns := make(chan int)
 	var all sync.WaitGroup
 	begun := time.Now()
-	for _, pg := range c {
+	for caller := range callers {
 		all.Go(func() {
 			for n := range turns {
-				if err := do(context.Background(), pg, n); err != nil {
+				if err := do(caller, n); err != nil {
 					t.Error(err)
 				}
 			}
