@@ -35,6 +35,43 @@ func TestARefusalCountsForItsMinute(t *testing.T) {
 	}
 }
 
+// moves keeps what moved each agent first.
+type moves map[schemas.EntityID]schemas.Trigger
+
+func (m moves) Move(_ context.Context, id schemas.EntityID, on schemas.Trigger) error {
+	if m[id] == "" {
+		m[id] = on
+	}
+	return nil
+}
+
+// An agent that went over one limit and then over another is suspended for the first, also when both
+// are written at once.
+func TestTheFirstLimitPassedCounts(t *testing.T) {
+	moved := moves{}
+	n := accesstest.New(t, access.Config{FailedPerMinute: 20, RefusedPerMinute: 60, Lifecycle: moved})
+	n.Person("ann")
+	n.Agent(hand, "ann", "ann", schemas.ClaudeCode, "hand")
+	minute := n.Clock.Micros / 60_000_000
+	var all []schemas.EntityID
+	for i := range 12 {
+		id := accesstest.Named(fmt.Sprint("worker", i))
+		all = append(all, id)
+		n.Agent(id, hand, "ann", schemas.SwarmWorker, fmt.Sprint("worker", i))
+		n.SQL(`INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, 0, 19), (?, ?, 59, 0)`,
+			id, minute, id, minute+1) // what its other processes did
+		require.NoError(t, n.Auth.Failed(as(id)))
+	}
+	n.Clock.Move(time.Minute)
+	for _, id := range all {
+		require.ErrorIs(t, n.Do(id, "not_its", access.Read, func(access.Grant) error { return nil }), schemas.ErrDenied)
+	}
+	n.Auth.Flush(t.Context())
+	for _, id := range all {
+		require.Equal(t, schemas.ErrorLimit, moved[id])
+	}
+}
+
 // The times of calls that wait for a flush do not fill the memory: of calls that no flush would have told
 // apart the first and the last are kept, and of a longer time those of an hour.
 func TestTimesOfCallsAreFolded(t *testing.T) {

@@ -3,7 +3,6 @@ package ops
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,25 +119,6 @@ func TestCallsCountForTheirMinute(t *testing.T) {
 	h.clock.advance(6 * time.Minute)
 	h.node.Auth.Flush(t.Context())
 	h.must(w, "memory_read_hot", map[string]any{})
-}
-
-// An agent that went over one limit and then over another is suspended for the first, also when both
-// are written at once.
-func TestTheFirstLimitPassedCounts(t *testing.T) {
-	h := newHouse(t)
-	for i := range 12 {
-		w, minute := h.worker(fmt.Sprint("w", i)), h.clock.Now().Unix()/60
-		h.sql(`INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, 0, 19), (?, ?, 59, 0)`,
-			w.Entity, minute, w.Entity, minute+1) // what its other processes did
-		_, err := h.call(w, "memory_read_warm", map[string]any{"nonsense": 1})
-		require.ErrorIs(t, err, schemas.ErrInvalid)
-		h.clock.advance(time.Minute)
-		_, err = h.call(w, "memory_read_warm", map[string]any{"ids": []string{"none"}})
-		require.ErrorIs(t, err, schemas.ErrNotFound)
-		h.node.Auth.Flush(t.Context())
-		_, err = h.call(w, "memory_read_hot", map[string]any{})
-		require.ErrorContains(t, err, "wrong arguments")
-	}
 }
 
 // A key that was replaced is no sign of life of whoever had it.
