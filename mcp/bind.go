@@ -39,6 +39,7 @@ func NewServer(ctx context.Context, n *ops.Service, opts ServerOptions) *Router 
 		sdkserver.WithResourceCapabilities(true, true),
 		sdkserver.WithPromptCapabilities(false),
 		sdkserver.WithToolFilter(b.filter),
+		sdkserver.WithPromptFilter(b.offered),
 		// What a list shows depends on who asks, so it must not be shared.
 		sdkserver.WithCacheHints(0, sdk.CacheScopePrivate),
 	)

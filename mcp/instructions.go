@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"cordelia/ops"
-
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	sdkserver "github.com/mark3labs/mcp-go/server"
 )
@@ -24,10 +22,10 @@ var guidance = []struct{ tool, says string }{
 }
 
 // instructions is the guidance of a caller that has these tools.
-func instructions(has func(tool string) bool) string {
+func instructions(has map[string]bool) string {
 	var list []string
 	for _, g := range guidance {
-		if g.tool == "" || has(g.tool) {
+		if g.tool == "" || has[g.tool] {
 			list = append(list, g.says)
 		}
 	}
@@ -35,15 +33,9 @@ func instructions(has func(tool string) bool) string {
 }
 
 // instructing gives each client the instructions of its caller, who is known when it connects. To connect
-// is no call: nothing is written. If the tools cannot be found out, none is named.
+// is no call: nothing is written.
 func (b *binding) instructing() *sdkserver.Hooks {
-	own := func(ctx context.Context) string {
-		var has map[string]bool
-		if c, err := caller(ctx); err == nil {
-			has, _ = b.node.Auth.Tools(ctx, c.Principal, ops.Names()) //nolint:errcheck // the next call gets the error
-		}
-		return instructions(func(tool string) bool { return has[tool] && ops.Find(tool).Among(b.opts.Toolsets) })
-	}
+	own := func(ctx context.Context) string { return instructions(b.has(ctx)) }
 	hooks := &sdkserver.Hooks{}
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *sdk.InitializeRequest, r *sdk.InitializeResult) {
 		r.Instructions = own(ctx)
@@ -52,4 +44,14 @@ func (b *binding) instructing() *sdkserver.Hooks {
 		r.Instructions = own(ctx)
 	})
 	return hooks
+}
+
+// has gives the tools that the caller is offered; none if they cannot be found out.
+func (b *binding) has(ctx context.Context) map[string]bool {
+	c, err := caller(ctx)
+	if err != nil {
+		return nil
+	}
+	tools, _ := b.node.Visible(ctx, c, b.opts.Toolsets) //nolint:errcheck // the next call gets the error
+	return tools
 }

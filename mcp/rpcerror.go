@@ -75,16 +75,12 @@ func absent(ctx context.Context, n *ops.Service, c ops.Caller, tool string, has 
 	if _, behind, found := strings.Cut(bare, "cordelia__"); found {
 		bare = behind
 	}
-	return Errorf(CodeInvalidParams, "there is no tool '%s' here; %stools/list shows those there are",
-		ops.Escape(tool), proposed(bare, slices.Sorted(maps.Keys(has))))
-}
-
-// proposed asks whether one of names was meant, "" if none is near.
-func proposed(name string, names []string) string {
-	if list := schemas.Meant(name, names); list != nil {
-		return fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
+	meant := ""
+	if list := schemas.Meant(bare, slices.Sorted(maps.Keys(has))); list != nil {
+		meant = fmt.Sprintf("did you mean %s? ", strings.Join(list, " or "))
 	}
-	return ""
+	return Errorf(CodeInvalidParams, "there is no tool '%s' here; %stools/list shows those there are",
+		ops.Escape(tool), meant)
 }
 
 // absentView says what there is instead of a prompt or a resource that is not there, if that is what
@@ -94,12 +90,7 @@ func absentView(m message, registry string) (string, bool) {
 	switch {
 	case json.Unmarshal(m.params, &p) != nil:
 	case m.method == string(sdk.MethodPromptsGet) && strings.HasSuffix(registry, sdkserver.ErrPromptNotFound.Error()):
-		var names []string
-		for _, f := range flows() {
-			names = append(names, f.name)
-		}
-		return fmt.Sprintf("there is no prompt '%s' here; %sprompts/list shows those there are", ops.Escape(p.Name),
-			proposed(p.Name, names)), true
+		return fmt.Sprintf("there is no prompt '%s' here; prompts/list shows those there are", ops.Escape(p.Name)), true
 	case m.method == string(sdk.MethodResourcesRead) && strings.HasSuffix(registry, sdkserver.ErrResourceNotFound.Error()):
 		return fmt.Sprintf("there is no resource '%s' here; resources/list and resources/templates/list show those there are",
 			ops.Escape(p.URI)), true

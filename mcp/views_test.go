@@ -70,7 +70,7 @@ func TestViewsAndPrompts(t *testing.T) {
 	require.Contains(t, dig(c.ask("resources/read", obj{"uri": "cordelia://harbours"}), "error", "message"),
 		"there is no resource 'cordelia://harbours' here; resources/list and resources/templates/list show")
 	require.Contains(t, dig(c.ask("prompts/get", obj{"name": "recal"}), "error", "message"),
-		"there is no prompt 'recal' here; did you mean recall? prompts/list shows")
+		"there is no prompt 'recal' here; prompts/list shows")
 	require.Len(t, dig(c.ask("prompts/list", obj{}), "result", "prompts").([]any), len(flows()))
 	for _, f := range flows() {
 		args := obj{}
@@ -103,6 +103,8 @@ func TestToolsets(t *testing.T) {
 	absent := c.ask("tools/call", obj{"name": "agent_lisp", "arguments": obj{}})
 	require.NotNil(t, dig(hidden, "error"))
 	require.Equal(t, dig(absent, "error", "code"), dig(hidden, "error", "code"), "what is not offered is not callable")
+	require.Empty(t, dig(c.ask("prompts/list", obj{}), "result", "prompts"), "each names a tool that is not offered")
+	require.NotNil(t, dig(c.ask("prompts/get", obj{"name": "worker"}), "error"))
 	refused := c.ask("tools/call", obj{"name": "events_subscribe", "arguments": obj{"action": "add",
 		"events": []any{obj{"event": "memory.written", "group": "none"}}}})
 	require.Contains(t, said(refused), `memory_group {"action": "list"} (not a tool of yours`, "nor named as if it were")
