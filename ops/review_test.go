@@ -260,12 +260,12 @@ func TestHeldResultsAreDecided(t *testing.T) {
 	a.must(a.person(), "trust_assess", map[string]any{"agent": "hand", "capability": "executor", "feedback": "bad"})
 	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "hand",
 		"capabilities": map[string]any{"tools": []string{"task_claim", "task_report"}}})
-	for range 2 {
+	for i := range 2 {
 		a.must(a.lead, "task_submit", map[string]any{"intent": "Count the boats"})
 		claimed := a.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
 		require.Equal(t, "held", a.must(w, "task_report",
 			map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
-				"result": map[string]any{"boats": 4}})["state"])
+				"result": map[string]any{"boats": 4}, "note": fmt.Sprint("branch ", i)})["state"])
 	}
 	require.Empty(t, a.waiting(a.lead), "a person decides")
 	require.Nil(t, a.must(a.person(), "review_list", map[string]any{})["waiting"].([]any)[0].(map[string]any)["hash"],
@@ -274,6 +274,7 @@ func TestHeldResultsAreDecided(t *testing.T) {
 		"result_hash")
 	list := a.waiting(a.person())
 	require.Equal(t, []any{"work", "hand"}, []any{list[0]["kind"], list[0]["author"]})
+	require.NotEqual(t, list[0]["hash"], list[1]["hash"], "the note is shown, too")
 	_, err := a.call(a.lead, "review_decide", decisions(approve(list[0])))
 	require.Error(t, err)
 	_, err = a.call(a.person(), "review_decide",

@@ -41,7 +41,7 @@ type Report struct {
 	evidence string // JSON, "" for none
 	note     string
 	hash     string
-	proof    string // hash of result and evidence
+	proof    string // hash of result, evidence and note: of what a person decides over
 	showed   bool   // evidence was given, if only an empty list
 }
 
@@ -67,7 +67,7 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 			Try("correct what is listed and %s again; the lease is still yours", schemas.Do("task_report")).With(bad...)
 	}
 	if o != Released { // which has neither
-		r.proof = digest(r.result, r.evidence)
+		r.proof = digest(r.result, r.evidence, note)
 	}
 	r.hash = digest(string(o), r.result, r.evidence, note)
 	return r, nil
