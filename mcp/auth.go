@@ -55,6 +55,10 @@ func Routes(n *ops.Service) map[string]Route {
 					return challengeOut{},
 						schemas.Invalidf("agent_id is missing").Expecting("the id of who wants a token")
 				}
+				if !schemas.IsAgentID(string(in.AgentID)) {
+					return challengeOut{}, schemas.Invalidf("agent_id is not the id of an agent").
+						Expecting("64 hex digits, as cordelia agent list --json shows them; a name is none")
+				}
 				c, err := n.Challenge(ctx, in.AgentID)
 				return challengeOut{
 					Message: c.SigningBytes(), Nonce: c.Nonce[:], Expires: c.ExpiresUnixMicro,

@@ -122,8 +122,10 @@ func (ss *sessions) use(w http.ResponseWriter, r *http.Request) (s *httpSession,
 	id := r.Header.Get(sdk.HeaderSessionID)
 	if id == "" {
 		writeError(w, http.StatusBadRequest, nil, Errorf(CodeInvalidRequest,
-			"%s is missing: send initialize first, or use protocol version %s", sdk.HeaderSessionID,
-			sdk.LATEST_PROTOCOL_VERSION))
+			"%s is missing: send initialize first, or call without a session, as version %s has it: with the headers %s, "+
+				"%s and %s, and %s and %s in _meta", sdk.HeaderSessionID, sdk.LATEST_PROTOCOL_VERSION,
+			sdk.HeaderProtocolVersion, sdk.HeaderMethod, sdk.HeaderName, sdk.MetaKeyProtocolVersion,
+			sdk.MetaKeyClientCapabilities))
 		return nil, nil, false
 	}
 	p, _ := PrincipalFrom(r.Context())
