@@ -32,9 +32,10 @@ type Console struct {
 	pages pages
 }
 
-// New makes the pages of a node; price gives what the use of a model costs.
-func New(n *ops.Service, price work.Pricing) *Console {
-	c := &Console{node: n, price: price, mux: http.NewServeMux(), pages: parse()}
+// New makes the pages of a node; price gives what the use of a model costs, and commands words a hint
+// for a terminal.
+func New(n *ops.Service, price work.Pricing, commands func(schemas.Hint) string) *Console {
+	c := &Console{node: n, price: price, mux: http.NewServeMux(), pages: parse(commands)}
 	c.mux.HandleFunc("GET "+Root+"assets/{name}", serveFiles())
 	c.mux.HandleFunc("GET "+Root+"login", c.showLogin)
 	c.mux.HandleFunc("POST "+Root+"login", c.login)

@@ -15,6 +15,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/ops/opstest"
+	"cordelia/schemas"
 	"cordelia/work"
 )
 
@@ -27,7 +28,11 @@ type browser struct {
 
 func newBrowser(t *testing.T) *browser {
 	h := opstest.New(t)
-	server := httptest.NewServer(New(h.Node, func(string, string, work.Usage) int64 { return work.UnknownCost }))
+	free := func(string, string, work.Usage) int64 { return work.UnknownCost }
+	commands := func(hint schemas.Hint) string {
+		return hint.In(nil, func(c schemas.Call) string { return "cordelia " + c.Tool })
+	}
+	server := httptest.NewServer(New(h.Node, free, commands))
 	t.Cleanup(server.Close)
 	return &browser{House: h, at: server.URL, http: client(t)}
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,6 +48,9 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 		for _, word := range words {
 			require.True(t, strings.Contains(body, strings.ToLower(word)), "%s says %q: %s", path, word, body)
 		}
+	}
+	for _, path := range f.paths {
+		require.NotRegexp(t, `task_[a-z]+ \{"`, html.UnescapeString(f.page(path)), "%s is for people", path)
 	}
 	status, body, _ := f.post("verify", nil)
 	require.Equal(t, http.StatusOK, status, body)

@@ -24,9 +24,9 @@ var sources embed.FS
 type pages map[string]*template.Template
 
 // parse reads the templates, which are in the program.
-func parse() pages {
+func parse(commands func(schemas.Hint) string) pages {
 	all := pages{}
-	frame := template.Must(template.New("frame.html").Funcs(words).
+	frame := template.Must(template.New("frame.html").Funcs(words).Funcs(template.FuncMap{"advice": advice(commands)}).
 		ParseFS(sources, "pages/frame.html", "pages/parts.html"))
 	names, err := fs.Glob(sources, "pages/*.html")
 	if err != nil {
@@ -54,20 +54,20 @@ var words = template.FuncMap{
 	"related": func(kind string) string { return strings.ReplaceAll(kind, "_", " ") },
 	"money":   money,
 	"bytes":   sized,
-	"advice":  advice,
 }
 
-// advice words what to do next for a person: the page, where the words name a tool that lists what is on it.
-func advice(h schemas.Hint) string {
+// advice words what to do next for a person: a call by the page that shows what it gives, else as commands
+// word it.
+func advice(commands func(schemas.Hint) string) func(schemas.Hint) string {
 	pages := map[string]string{"review_list": "Review", "agent_list": "Agents", "task_status": "Tasks",
 		"memory_search": "Memory", "memory_group": "Memory", "swarm_status": "Swarms"}
-	same := func(words string) string { return words }
-	return h.In(same, func(c schemas.Call) string {
+	call := func(c schemas.Call) string {
 		if page := pages[c.Tool]; page != "" {
 			return "the page " + page
 		}
-		return c.String()
-	})
+		return commands(schemas.Hint{{Call: &c}})
+	}
+	return func(h schemas.Hint) string { return h.In(nil, call) }
 }
 
 // short is an id as people read it, which every form and command takes.

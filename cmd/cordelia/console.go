@@ -9,6 +9,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/console"
+	"cordelia/internal/endpoint"
 	"cordelia/mcp"
 	"cordelia/schemas"
 )
@@ -44,6 +45,9 @@ func printLink(ctx context.Context, w *cli.Acting, at string) error {
 		return schemas.Invalidf("%q is no address of a server", at).Expecting("such as http://127.0.0.1:7433").
 			Try("name the one that cordelia serve prints")
 	}
+	if err := reachable(ctx, u); err != nil {
+		return err
+	}
 	code, err := w.Node.ConsoleCode(ctx, w.Caller.Principal)
 	if err != nil {
 		return err
@@ -51,6 +55,24 @@ func printLink(ctx context.Context, w *cli.Acting, at string) error {
 	u.Path, u.RawQuery = console.Root+"login", url.Values{"code": {code.Token.Reveal()}}.Encode()
 	w.Say("%s", u.String())
 	fmt.Fprintln(w.ErrOut, "cordelia: the link opens the pages once, within a minute")
+	return nil
+}
+
+// reachable refuses an address that shows the link to others on its way, or one of this machine where
+// nothing answers.
+func reachable(ctx context.Context, at *url.URL) error {
+	if at.Scheme != "http" {
+		return nil // only the browser knows which certificates the person trusts
+	}
+	if !endpoint.Loopback(at) {
+		return schemas.Invalidf("a link over http to %s would show on its way how to sign in as you", at.Host).
+			Expecting("https, or an address of this machine").
+			Try("serve with --tls-cert and --tls-key, and name it as https://%s", at.Host)
+	}
+	if err := endpoint.Answers(ctx, at); err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "nothing answers at %s", at.Host).
+			Try("cordelia serve serves the pages there, cordelia console without --url here").Because(err)
+	}
 	return nil
 }
 
@@ -69,7 +91,7 @@ func serveConsole(ctx context.Context, w *cli.Acting, f serveFlags) error {
 	if err := printLink(ctx, w, base(listener, f)); err != nil {
 		return err
 	}
-	return serveNode(ctx, w.Node, f, nil, secure(mcp.Listen(listener, consoleConnections)))
+	return serveNode(ctx, w.App, w.Node, f, nil, secure(mcp.Listen(listener, consoleConnections)))
 }
 
 // consoleConnections are more than the tabs a person opens need.

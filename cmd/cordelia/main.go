@@ -97,6 +97,7 @@ its end.`,
 		root.AddCommand(hookCommand(a))
 	default:
 		root.AddCommand(commands(a)...)
+		cli.StrictHelp(root)
 	}
 	return root
 }

@@ -97,18 +97,19 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	}
 	a.Note("serving MCP on %[1]s/mcp, webhooks on %[1]s/hooks/SOURCE, the console on %[1]s%[2]s "+
 		"(to open it: cordelia console --url %[1]s)", base(listener, f), console.Root)
-	return serveNode(ctx, n, f, sets, secure(mcp.Listen(listener, f.connections)))
+	return serveNode(ctx, a, n, f, sets, secure(mcp.Listen(listener, f.connections)))
 }
 
 // serveNode serves a node until ctx ends.
-func serveNode(ctx context.Context, n *ops.Service, f serveFlags, sets []ops.Toolset, on net.Listener) error {
+func serveNode(ctx context.Context, a *cli.App, n *ops.Service, f serveFlags, sets []ops.Toolset,
+	on net.Listener) error {
 	prices, err := config.ReadPrices(n.Home)
 	if err != nil {
 		return err
 	}
 	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default()})
 	routes := mcp.Routes(n)
-	pages := console.New(n, prices.Cost)
+	pages := console.New(n, prices.Cost, a.Hint)
 	routes[console.Root] = mcp.Route{Handler: pages, Known: pages.Known}
 	srv := mcp.NewHTTPServer(ctx, mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: routes, LegacySSE: f.legacySSE,

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -61,6 +62,21 @@ func NewClient(to *url.URL, atOnce int) *http.Client {
 	}
 	return &http.Client{Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Answers asks a server for anything at all, for at most five seconds.
+func Answers(ctx context.Context, at *url.URL) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.Scheme+"://"+at.Host, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := NewClient(at, 1).Do(r)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
 
 // onlyLoopback refuses to connect to another machine.

@@ -28,7 +28,8 @@ import (
 // clocked serves the pages of a node in this process, whose clock the test moves; link gives a
 // fresh one.
 func clocked(t *testing.T, h *opstest.House) (at string, link func() string) {
-	server := httptest.NewServer(console.New(h.Node, func(string, string, work.Usage) int64 { return work.UnknownCost }))
+	free := func(string, string, work.Usage) int64 { return work.UnknownCost }
+	server := httptest.NewServer(console.New(h.Node, free, schemas.Hint.String))
 	t.Cleanup(server.Close)
 	return server.URL + console.Root, func() string {
 		code, err := h.Node.ConsoleCode(t.Context(), h.Person().Principal)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/cmd/cordelia/cli"
+)
+
+// A link is made for a server that answers, and shown to nobody on its way.
+func TestConsoleLinksAreRefused(t *testing.T) {
+	u := newUser(t, buildProgram(t), nil)
+	u.must("setup", "--client", "codex")
+	for at, says := range map[string]string{
+		"http://127.0.0.1:1":            "nothing answers at 127.0.0.1:1",
+		"http://pages.example.org:7433": "a link over http to pages.example.org:7433 would show on its way how to sign in",
+		"pages.example.org":             "is no address of a server",
+	} {
+		out, code := u.run("console", "--url", at)
+		require.NotZero(t, code, out)
+		require.Contains(t, out, says)
+		require.NotContains(t, out, "code=")
+	}
+}
+
+// Help about what is no command is refused as the command is.
+func TestHelpIsAboutCommands(t *testing.T) {
+	u := newUser(t, buildProgram(t), nil)
+	for words, says := range map[string]string{"statsu": "expected: status", "role": "apply"} {
+		out, code := u.run("help", words, "aply")
+		require.Equal(t, cli.ExitUsage, code, out)
+		require.Contains(t, out, says)
+	}
+	require.Contains(t, u.must("help", "role", "apply"), "Usage:\n  cordelia role apply")
+}
