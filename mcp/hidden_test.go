@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -83,6 +84,53 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A call of a tool that the caller lacks is refused before it gets to an operation. It counts as any other that
+// is refused: it can be looked up, once, and many of them slow the caller down.
+func TestCallsOfToolsThatAreLackingCount(t *testing.T) {
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	keys := n.Keyring(nil)
+	t.Cleanup(keys.Close)
+	ann, err := n.Person(t.Context(), keys, "test")
+	require.NoError(t, err)
+	_, err = ops.Find("agent_register").Call(t.Context(), n, ann, []byte(`{"agent_type": "custom", "name": "w", "display_name": "W"}`))
+	require.NoError(t, err)
+	key, err := n.OpenIdentity(t.Context(), "w")
+	require.NoError(t, err)
+	issued, err := n.OwnToken(t.Context(), key)
+	require.NoError(t, err)
+	server := (&fixture{router: NewServer(t.Context(), n, ServerOptions{})}).http(t, HTTPOptions{Authenticate: Bearer(n)})
+	worker := boundClient{server, "Authorization: Bearer " + issued.Token.Reveal()}
+	call := func() string {
+		return string(encode(t, worker.ask("tools/call", obj{"name": "agent_register", "arguments": obj{}})))
+	}
+	refused := func() (times int) {
+		list, err := n.Refusals(t.Context(), ann.Principal, "w", 0)
+		require.NoError(t, err)
+		for _, r := range list {
+			require.Equal(t, "agent_register", r.Tool)
+			require.Equal(t, "tool:"+string(r.Entity), r.Reason)
+			times += r.Times
+		}
+		return times
+	}
+	const few = 3
+	for range few {
+		require.Contains(t, call(), "agent_register is not among the tools of this agent; next: ")
+	}
+	require.Equal(t, few, refused())
+	answer := ""
+	for i := 0; i < 70 && !strings.Contains(answer, "slowed down"); i++ { // a minute may end meanwhile
+		answer = call()
+	}
+	require.Contains(t, answer, fmt.Sprintf(`"code":%d`, CodeBusy))
+	require.Contains(t, answer, "next: wait ")
 }
 
 // read is the body of an answer.

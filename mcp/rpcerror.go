@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/access"
 	"cordelia/ops"
 	"cordelia/schemas"
 
@@ -115,7 +116,15 @@ func (r *Router) absentTool(ctx context.Context, m message, details sdk.JSONRPCE
 	if err != nil {
 		return nil, false
 	}
-	return absent(ctx, r.watcher.node, c, p.Name, has), true
+	n := r.watcher.node
+	if ops.Find(p.Name) != nil { // it was refused before it got to the operation, and counts as one that did
+		err := n.Auth.Do(ctx, c.Principal, access.Op{Tool: p.Name, Effect: access.Read},
+			func(access.Grant) error { return nil })
+		if slow, ok := errors.AsType[*schemas.Error](err); ok && slow.Code == schemas.CodeBusy {
+			return Errorf(CodeBusy, "%s; next: %s", slow.Msg, slow.Hint), true
+		}
+	}
+	return absent(ctx, n, c, p.Name, has), true
 }
 
 // unsupportedVersion fails closed and lists what is spoken here.
