@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -81,7 +82,7 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 	if d.via != "" {
 		return d, nil // an ancestor is acting through it right now
 	}
-	return d, a.attended(tx, d.actor)
+	return d, a.attended(tx, op, d.actor)
 }
 
 // proof is the token that a caller showed, as the database has it; entity is "" if it does not.
@@ -146,7 +147,7 @@ func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, err
 
 // attended refuses an agent that is not autonomous when neither its parent nor
 // its human gave a sign of life lately.
-func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
+func (a *Authorizer) attended(tx *store.Tx, op Op, c *chain) error {
 	e := c.self()
 	if e.Human || e.Caps.Autonomous {
 		return nil
@@ -166,6 +167,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 	if tx.Micros()-seen <= a.cfg.Presence.Microseconds() {
 		return nil
 	}
+	a.meter.denied(e.ID, op.Tool, Denial{Reason: DeniedUnattended, ID: e.ID}.String())
 	return schemas.Deniedf("this agent is not autonomous and its parent gave no sign of life for %s", a.cfg.Presence).
 		Try("wait until the parent makes any call; a parent that may can set autonomous with %s",
 			schemas.Other("agent_capabilities"))
@@ -174,11 +176,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 // refusal words the denials of an operation. The caller learns what refused it
 // and whether that is its own limit or one above it, not who is above.
 func (a *Authorizer) refusal(tx *store.Tx, op Op, c *chain, denials []Denial) error {
-	d := denials[0]
-	// That an agent is registered is no reason beside another: its first call makes it active.
-	if at := slices.IndexFunc(denials, func(e Denial) bool { return e.Status != schemas.Registered }); at >= 0 {
-		d = denials[at]
-	}
+	d := Refused{Denials: denials}.reasons()[0]
 	self := c.self()
 	where, own := "this agent", d.ID == self.ID
 	if !own {
@@ -237,13 +235,7 @@ func (a *Authorizer) suspension(tx *store.Tx, err *schemas.Error, e *entity, own
 	end := e.StatusAt + a.cfg.Cooldown.Microseconds()
 	now := tx.Micros()
 	left := max(1, (end-now+999_999)/1_000_000)
-	reason := map[schemas.Trigger]string{
-		schemas.RateLimit:  "too many refused calls within a minute",
-		schemas.ErrorLimit: "too many calls with wrong arguments within a minute",
-	}[schemas.Trigger(e.StatusReason)]
-	if reason == "" {
-		reason = e.StatusReason
-	}
+	reason := cmp.Or(schemas.Trigger(e.StatusReason).Words(), e.StatusReason)
 	err.Msg += fmt.Sprintf(" by the node until %s, for %d more seconds: %s",
 		time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
 	err.Hint = schemas.Hintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
@@ -268,6 +260,21 @@ func wayBack(ref string, from schemas.AgentStatus) schemas.Hint {
 type Refused struct {
 	Denials []Denial
 	Resume  schemas.EntityID // the agent whose suspension by the node is over, "" if there is none
+}
+
+// reasons are the denials that count. That an agent is registered is no reason beside another: its first
+// call makes it active.
+func (r Refused) reasons() []Denial {
+	var others []Denial
+	for _, d := range r.Denials {
+		if d.Status != schemas.Registered {
+			others = append(others, d)
+		}
+	}
+	if others == nil {
+		return r.Denials
+	}
+	return others
 }
 
 func (r Refused) Error() string {

@@ -2,10 +2,12 @@ package access_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -66,4 +68,41 @@ func TestDenialsAreDropped(t *testing.T) {
 	refused()
 	require.LessOrEqual(t, kept(), 3, "now, perhaps in another minute, and six days ago")
 	require.GreaterOrEqual(t, kept(), 2)
+}
+
+// Why a call was refused says what is so: not that its caller, who did not call before, is registered; what of
+// memory it may not touch, and what would open it; that nobody looks after it.
+func TestReasonsOfRefusalsAreTheRealOnes(t *testing.T) {
+	n := accesstest.New(t, access.Config{})
+	n.Person("ann")
+	n.Agent(hand, "ann", "ann", schemas.Custom, "hand")
+	n.May(hand, 5, "to_none", "to_team", "to_others", "to_public", "unattended")
+	n.Group("team", "ann", hand)
+	n.Group("others", "ann")
+	refused := func(tool string, f func(access.Grant) error) string {
+		require.Error(t, n.Do(hand, tool, access.Write, f))
+		n.Auth.Flush(t.Context())
+		return accesstest.One[string](n, `SELECT reason FROM denials WHERE tool = ?`, tool)
+	}
+	to := func(v schemas.Visibility, group schemas.GroupID) func(access.Grant) error {
+		return func(g access.Grant) error {
+			return g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: v, Group: group})
+		}
+	}
+	nothing := func(access.Grant) error { return nil }
+	set := func(sql string) {
+		n.SQL(`UPDATE entities SET `+sql+` WHERE id = ?`, hand)
+		require.NoError(t, n.Store.Write(t.Context(), access.BumpEpoch))
+	}
+	set(`status = 'registered'`)
+	require.Equal(t, "tool:"+string(hand), refused("not_its", nothing))
+	set(`status = 'active'`)
+	require.Equal(t, "group:absent", refused("to_none", to(schemas.Group, "none")))
+	require.Equal(t, "matrix:custom:medium:grant", refused("to_team", to(schemas.Group, "team")))
+	require.Equal(t, "matrix:custom:medium:role", refused("to_others", to(schemas.Group, "others")))
+	require.Equal(t, "visibility:"+string(hand)+":may not write what is public",
+		refused("to_public", to(schemas.Public, "")))
+	set(`capabilities = json_set(capabilities, '$.autonomous', json('false'))`)
+	n.Clock.Move(time.Hour)
+	require.Equal(t, "unattended:"+string(hand), refused("unattended", nothing))
 }

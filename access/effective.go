@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 
 	"cordelia/schemas"
@@ -56,6 +57,7 @@ const (
 	DeniedLayer       DenialReason = "layer"
 	DeniedVisibility  DenialReason = "visibility"
 	DeniedGroup       DenialReason = "group"
+	DeniedUnattended  DenialReason = "unattended" // not by Evaluate
 )
 
 // Denial names the entity of the chain that does not allow an operation. It is
@@ -73,6 +75,19 @@ func (d Denial) String() string {
 		s += ":" + string(d.Status)
 	}
 	return s
+}
+
+// MayNot words a denial of memory, "" if d is none.
+func (d Denial) MayNot(op Operation) string {
+	switch d.Reason {
+	case DeniedLayer:
+		return fmt.Sprintf("may not %s %s", op.Kind, op.Layer)
+	case DeniedVisibility:
+		return fmt.Sprintf("may not %s what is %s", op.Kind, op.Visibility)
+	case DeniedGroup:
+		return fmt.Sprintf("may not %s group %s", op.Kind, op.Group)
+	}
+	return ""
 }
 
 // Evaluate decides op along chain, the human root first and the caller last, at

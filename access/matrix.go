@@ -112,6 +112,33 @@ func MatrixAllows(row Row, tier schemas.Tier, q Question) bool {
 	return false
 }
 
+// Cause is what the scoping matrix refused a question for.
+type Cause string
+
+const (
+	CauseRole  Cause = "role"  // no member of the group, or a viewer who wants to write
+	CauseOther Cause = "other" // another's context
+	CauseTier  Cause = "tier"  // tier Medium would do
+	CauseType  Cause = "type"  // of a type that no row is for
+	CauseGrant Cause = "grant" // the parent would have to grant the place
+)
+
+// matrixCause says why MatrixAllows refuses q to an agent of this type and tier.
+func matrixCause(t schemas.AgentType, tier schemas.Tier, q Question) Cause {
+	medium := RowFor(t, schemas.Medium)
+	switch {
+	case q.Visibility == schemas.Group && !q.Role.mayDo(q.Kind):
+		return CauseRole
+	case q.Layer == schemas.L1 && !q.Own:
+		return CauseOther
+	case MatrixAllows(medium, schemas.Medium, q):
+		return CauseTier
+	case medium == RowUntrusted:
+		return CauseType
+	}
+	return CauseGrant
+}
+
 // MatrixProposes reports whether tier Low alone keeps the row from opening a write to a
 // group: what an agent would write there waits for a decision instead. An Untrusted agent
 // proposes nothing, and nothing is proposed for a staging or system group.

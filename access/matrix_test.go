@@ -189,3 +189,31 @@ func TestMatrixOpensNothingUnknown_INV_CLOSED(t *testing.T) {
 		schemas.Grants{Private: "all"}}
 	require.False(t, MatrixAllows(RowClaudeCode, schemas.High, private), "an unknown grant")
 }
+
+// The matrix says why it refuses: what it names is what would open the question.
+func TestTheMatrixSaysWhyItRefuses(t *testing.T) {
+	group := func(role MemberRole, groups ...string) Question {
+		return Question{Operation{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: plainGroup,
+			Role: role}, schemas.Grants{Groups: groups}}
+	}
+	private := Question{Operation: Operation{Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Private}}
+	for _, c := range []struct {
+		cause Cause
+		of    schemas.AgentType
+		tier  schemas.Tier
+		q     Question
+	}{
+		{CauseRole, schemas.ClaudeCode, schemas.Low, group("")},
+		{CauseRole, schemas.Custom, schemas.Medium, group(RoleViewer, string(plainGroup))},
+		{CauseTier, schemas.Custom, schemas.Low, group(RoleMember, string(plainGroup))},
+		{CauseTier, schemas.ClaudeCode, schemas.Untrusted, group(RoleMember)},
+		{CauseGrant, schemas.Custom, schemas.Low, group(RoleMember)},
+		{CauseGrant, schemas.Custom, schemas.Medium, group(RoleMember)},
+		{CauseGrant, schemas.SwarmWorker, schemas.Medium, private},
+		{CauseType, "unheard-of", schemas.Medium, private},
+		{CauseOther, schemas.ClaudeCode, schemas.High, Question{Operation: Operation{Kind: KindRead, Layer: schemas.L1}}},
+	} {
+		require.False(t, MatrixAllows(RowFor(c.of, c.tier), c.tier, c.q), "%+v", c)
+		require.Equal(t, c.cause, matrixCause(c.of, c.tier, c.q), "%+v", c)
+	}
+}

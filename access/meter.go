@@ -113,7 +113,7 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 		m.fault(p.Entity, tally{failed: 1}, now)
 	}
 	if refused, ok := errors.AsType[Refused](err); ok {
-		for _, denial := range refused.Denials {
+		for _, denial := range refused.reasons() {
 			m.denials[denialKey{callKey{actor, minuteAt(now)}, op.Tool, denial.String()}]++
 		}
 		return
@@ -162,7 +162,7 @@ func (m *meter) lastSeen(id schemas.EntityID) int64 {
 	return newest(m.seen[id])
 }
 
-// denied counts memory that was refused inside an operation.
+// denied counts what was refused for another reason than Evaluate of the tool has.
 func (m *meter) denied(actor schemas.EntityID, tool, reason string) {
 	now := m.auth.store.Clock().Now()
 	m.mu.Lock()

@@ -60,7 +60,7 @@ func (g Grant) Need(needs ...Need) error {
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Expecting("a place that it may write: without visibility and group, its own memory").
-					Try("%s", g.wayOut(reason))
+					Try("%s", g.wayOut(why))
 			}
 		}
 		refusal := schemas.NotFoundf("there is no such group or item here").Expecting(
@@ -106,15 +106,19 @@ func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
 		return g.refusesHuman(n, op)
 	}
 	if denials := Evaluate(g.decision.actor.links, op, g.tx.Micros()); len(denials) > 0 {
-		return denials[0].String(), nil
+		d := denials[0]
+		if words := d.MayNot(op); words != "" {
+			return d.String() + ":" + words, nil
+		}
+		return d.String(), nil
 	}
 	if n.Layer == schemas.L2 && n.Visibility == schemas.Private && !op.Own && n.Owner != self.Parent {
 		return "private:" + string(self.ID), nil // only the grantor's private memory can be granted
 	}
 	tier, _ := g.decision.actor.tier(n.Owner, g.tx.Micros())
 	row := RowFor(self.Type, tier)
-	if !MatrixAllows(row, tier, Question{Operation: op, Grants: self.Grants}) {
-		return fmt.Sprintf("matrix:%s:%s", row, tier), nil
+	if q := (Question{Operation: op, Grants: self.Grants}); !MatrixAllows(row, tier, q) {
+		return fmt.Sprintf("matrix:%s:%s:%s", self.Type, tier, matrixCause(self.Type, tier, q)), nil
 	}
 	return "", nil
 }
@@ -309,9 +313,9 @@ func (g Grant) groups() ([]inGroup, error) {
 	})
 }
 
-// wayOut is what an agent can do that may read and not write.
-func (g Grant) wayOut(reason string) string {
-	if reason != "matrix" {
+// wayOut is what an agent can do that may read and not write, for the reason why.
+func (g Grant) wayOut(why string) string {
+	if !strings.HasPrefix(why, "matrix:") || strings.HasSuffix(why, ":"+string(CauseGrant)) {
 		return "write to your own memory, or ask the parent for the right with agent_capabilities"
 	}
 	tier, _, err := g.TierOf(g.Actor(), g.Root())

@@ -185,18 +185,12 @@ func denialWords(d access.Denial, op access.Operation) string {
 	switch d.Reason {
 	case access.DeniedTool:
 		return "does not hold the tool " + op.Tool
-	case access.DeniedLayer:
-		return fmt.Sprintf("may not %s %s", op.Kind, op.Layer)
-	case access.DeniedVisibility:
-		return fmt.Sprintf("may not %s what is %s", op.Kind, op.Visibility)
-	case access.DeniedGroup:
-		return fmt.Sprintf("may not %s group %s", op.Kind, op.Group)
 	case access.DeniedNotActive:
 		return "is " + string(d.Status)
 	case access.DeniedExpired:
 		return "has expired"
 	}
-	return "has no person above it"
+	return cmp.Or(d.MayNot(op), "has no person above it")
 }
 
 // TaskLessons lists the lessons that a task left.

@@ -36,6 +36,19 @@ const (
 	Reactivate     Trigger = "reactivate"    // by the parent, within the grace period
 )
 
+// Words says to a person what happened when the node pulled t, "" if an ancestor pulls it.
+func (t Trigger) Words() string {
+	return map[Trigger]string{
+		FirstOperation: "its first call",
+		RateLimit:      "too many refused calls within a minute",
+		ErrorLimit:     "too many calls with wrong arguments within a minute",
+		CooldownOver:   "its cooldown is over",
+		TTLExpiry:      "the end of its lifetime",
+		TaskComplete:   "its task is complete",
+		GraceOver:      "its grace period is over",
+	}[t]
+}
+
 // By names the role that may pull a trigger. The function that pulls it checks the caller and says in which
 // of these roles; next refuses any other than the table's.
 type By string
