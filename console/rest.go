@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"time"
@@ -84,6 +85,9 @@ func record(ctx context.Context, v *visit) (view, error) {
 	p := recordPage{Actor: asked.Get("actor"), Action: asked.Get("action"), Target: asked.Get("target")}
 	list, _, err := v.node.AuditTail(ctx, v.caller.Principal, events.AuditFilter{Actor: schemas.EntityID(p.Actor),
 		Action: p.Action, Target: p.Target}, 0, recordLines)
+	if errors.Is(err, schemas.ErrNotFound) { // of a stranger there are no entries, and the form stays
+		err = nil
+	}
 	slices.Reverse(list)
 	p.Entries = list
 	names := map[schemas.EntityID]string{}

@@ -28,6 +28,7 @@ type Recorded struct {
 // AuditFilter chooses entries; what is empty does not narrow it.
 type AuditFilter struct {
 	Actor  schemas.EntityID
+	About  schemas.EntityID // who acted, itself or through another, or to whom it was done
 	Action string
 	Target string
 	Since  int64 // µs UTC
@@ -51,7 +52,7 @@ func (f AuditFilter) read(tx *store.Tx, query string, after int64, limit int) ([
 	if short := f.Target[strings.LastIndex(f.Target, "/")+1:]; schemas.IsShortID(short) {
 		end = short
 	}
-	rows, err := tx.Query(query, after, f.Actor, f.Action, f.Target, f.Since, limit, end)
+	rows, err := tx.Query(query, after, f.Actor, f.Action, f.Target, f.Since, limit, end, f.About)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (e Recorded, err error) {
 		var via string
 		var detail sql.NullString

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -221,4 +222,37 @@ func BenchmarkRecord(b *testing.B) {
 			}))
 		})
 	}
+}
+
+// What is about an agent is what it did, itself or through another, and what was done to it.
+func TestEntriesAboutAnAgent(t *testing.T) {
+	f := newFixture(t)
+	id := func(c string) schemas.EntityID { return schemas.EntityID(strings.Repeat(c, 64)) }
+	bob, eve := id("b"), id("e")
+	of := func(target string, actor schemas.EntityID, via []schemas.EntityID, detail any) Entry {
+		return Entry{Actor: actor, Via: via, Action: "act", Target: target, Decision: "allowed", Detail: detail}
+	}
+	f.record(
+		of("item/1", bob, nil, nil),
+		of("item/2", eve, []schemas.EntityID{bob}, nil),
+		of(string(bob), "ann", nil, map[string]any{"from": "active", "to": "suspended"}),
+		of("l1/"+string(bob), "ann", nil, nil),
+		of("group/team", "ann", nil, map[string]any{"member": bob, "role": "member"}),
+		of("group/team", "ann", nil, map[string]any{"left": bob}),
+		of("group/team", "ann", nil, map[string]any{"invited": bob}),
+		of("group/staging", "ann", nil, map[string]any{"agent": bob}),
+		of("item/3", eve, nil, map[string]any{"member": eve}),
+	)
+	f.read(func(tx *store.Tx) error {
+		for who, numbers := range map[schemas.EntityID][]int64{bob: {1, 2, 3, 4, 5, 6, 7, 8}, eve: {2, 9}, id("f"): nil} {
+			list, err := AuditFilter{About: who}.After(tx, 0, 20)
+			require.NoError(t, err)
+			var found []int64
+			for _, e := range list {
+				found = append(found, e.Seq)
+			}
+			require.Equal(t, numbers, found, who)
+		}
+		return nil
+	})
 }

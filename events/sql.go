@@ -122,11 +122,15 @@ const (
 		WHERE a.action = ? AND a.target = ? AND a.actor = 'node' ORDER BY a.seq`
 
 	// newestAudit and nextAudit read entries after ?1 by ?2 doing ?3 to ?4, or to what ends
-	// in ?7, since ?5.
+	// in ?7, since ?5, and about ?8.
 	matchAudit = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, d.detail
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq
 		WHERE a.seq > ?1 AND (?2 = '' OR a.actor = ?2) AND (?3 = '' OR a.action = ?3) AND a.at >= ?5
-		AND (?4 = '' OR a.target = ?4 OR ?7 <> '' AND substr(a.target, -length(?7)) = ?7)`
+		AND (?4 = '' OR a.target = ?4 OR ?7 <> '' AND substr(a.target, -length(?7)) = ?7)
+		AND (?8 = '' OR a.actor = ?8 OR a.via LIKE '%"' || ?8 || '"%' OR a.target = ?8
+			OR a.target LIKE '%/' || ?8 OR d.detail LIKE '%"member":"' || ?8 || '"%'
+			OR d.detail LIKE '%"left":"' || ?8 || '"%' OR d.detail LIKE '%"invited":"' || ?8 || '"%'
+			OR d.detail LIKE '%"agent":"' || ?8 || '"%')`
 	newestAudit = matchAudit + ` ORDER BY a.seq DESC LIMIT ?6`
 	nextAudit   = matchAudit + ` ORDER BY a.seq LIMIT ?6`
 )

@@ -21,15 +21,15 @@ const FromFirst = -1
 
 // AuditTail reads the newest entries that match, or with after those after
 // that number, oldest first, at most limit and AuditPage, but for one more, which tells that there are
-// more; next is what to read after from there on. Entries about messages between roles come with these. The actor may
-// be given as a name or the beginning of an id, the target by the end of its id.
+// more; next is what to read after from there on. Entries about messages between roles come with these. The actor,
+// and whom entries are about, may be given as a name or the beginning of an id, the target by the end of its id.
 func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.AuditFilter, after int64,
 	limit int) (tail []Tailed, next int64, err error) {
 	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-		if f.Actor != "" && f.Actor != access.NodeEntity {
-			if id, err := g.Resolve(string(f.Actor)); err == nil {
-				f.Actor = id
-			} // otherwise the entity is gone and is shown by id
+		for _, who := range []*schemas.EntityID{&f.Actor, &f.About} {
+			if *who, err = entityOf(g, *who); err != nil {
+				return err
+			}
 		}
 		limit = min(limit, AuditPage+1)
 		var list []events.Recorded
@@ -49,6 +49,19 @@ func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.
 		return err
 	})
 	return tail, next, err
+}
+
+// entityOf is the entity that ref names. One that is gone is named by its whole id. Errors: CodeNotFound,
+// CodeConflict.
+func entityOf(g access.Grant, ref schemas.EntityID) (schemas.EntityID, error) {
+	if ref == "" || ref == access.NodeEntity {
+		return ref, nil
+	}
+	id, err := g.Resolve(string(ref))
+	if err != nil && schemas.IsAgentID(string(ref)) {
+		return ref, nil
+	}
+	return id, err
 }
 
 // VerifyAudit verifies the audit record of this node against its checkpoints, here and

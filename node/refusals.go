@@ -27,9 +27,9 @@ func (n *Node) Refusals(ctx context.Context, person access.Principal, ref string
 	err error) {
 	n.Auth.Flush(ctx) // those of this process's last second, too
 	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-		entity := schemas.EntityID(ref)
-		if id, err := g.Resolve(ref); ref != "" && err == nil {
-			entity = id
+		entity, err := entityOf(g, schemas.EntityID(ref))
+		if err != nil {
+			return err
 		}
 		found, err := access.RefusalsSince(g.Tx(), entity, since, AuditPage+1)
 		slices.Reverse(found)

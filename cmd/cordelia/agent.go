@@ -230,7 +230,7 @@ func sayRefused(ctx context.Context, w *cli.Acting, answer any) {
 		return
 	}
 	w.Note("calls of it were refused in the last 7 days, the last time at %s: cordelia logs --agent %s",
-		cli.Clock(list[len(list)-1].Time), w.Node.RefOf(ctx, id))
+		strings.TrimSpace(cli.ClockMinute(list[len(list)-1].Time)), w.Node.RefOf(ctx, id))
 }
 
 func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {

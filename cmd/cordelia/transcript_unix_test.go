@@ -128,7 +128,7 @@ var varies = []struct {
 	word string
 	text *regexp.Regexp
 }{
-	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?|\d{8}[Tt]\d{6}\.\d+[Zz]`)},
+	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?|\d{4}-\d\d-\d\d \d\d:\d\d UTC|\d{8}[Tt]\d{6}\.\d+[Zz]`)},
 	{"day", regexp.MustCompile(`([A-Z][a-z]+day, )?\d{4}-\d\d-\d\d`)},
 	{"uuid", regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)},
 	{"hash", regexp.MustCompile(`\b[0-9a-f]{64}\b`)},

@@ -61,7 +61,10 @@ type tail struct {
 
 func (t tail) run(ctx context.Context) error {
 	begin := cli.Beginning(t.limit, usualEntries, t.filter.Since)
-	return t.AuditTail(ctx, t.filter, begin, t.follow, func(list []node.Tailed) error {
+	return t.AuditTail(ctx, t.filter, begin, t.follow, func(list []node.Tailed, older bool) error {
+		if older {
+			t.NoteOlder(begin)
+		}
 		for _, e := range list {
 			for _, id := range cli.TargetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
 				t.LearnName(ctx, schemas.EntityID(id))

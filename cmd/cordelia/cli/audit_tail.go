@@ -16,31 +16,31 @@ const followEvery = time.Second
 const AllEntries = 0
 
 // AuditTail shows the newest entries of the audit record, and with follow those to come, until
-// ctx ends. It says beside them where older ones are left out.
+// ctx ends. older tells show that there are older ones, which are left out.
 func (w *Acting) AuditTail(ctx context.Context, filter events.AuditFilter, newest int, follow bool,
-	show func([]node.Tailed) error) error {
+	show func(list []node.Tailed, older bool) error) error {
 	woken, stop := w.Node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	var list []node.Tailed
+	var older bool
 	var next int64
 	var err error
 	if newest == AllEntries {
 		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, node.FromFirst, node.AuditPage)
 	} else {
 		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, 0, newest+1)
-		if len(list) > newest {
+		if older = len(list) > newest; older {
 			list = list[1:]
-			w.Note("older entries are left out: --limit %d shows more, --since 24h those of a time",
-				min(10*newest, node.AuditPage))
 		}
 	}
 	all := newest != AllEntries
 	for err == nil {
-		if err = show(list); err != nil {
+		if err = show(list, older); err != nil {
 			return err
 		}
+		older = false
 		if all = all || len(list) < node.AuditPage; all && !follow {
 			return nil
 		}
@@ -55,6 +55,12 @@ func (w *Acting) AuditTail(ctx context.Context, filter events.AuditFilter, newes
 		list, next, err = w.Node.AuditTail(ctx, w.Caller.Principal, filter, max(next, 1), node.AuditPage)
 	}
 	return err
+}
+
+// NoteOlder says beside what is shown, limit at most, that older entries are left out.
+func (w *Acting) NoteOlder(limit int) {
+	w.Note("older entries are left out: --limit %d shows more, --since 24h those of a time",
+		min(10*limit, node.AuditPage))
 }
 
 // Beginning is how many entries a command begins with: the limit that was given, else all since a time

@@ -96,6 +96,15 @@ func Zoned(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05 -07:00")
 }
 
+// ClockMinute shows a timestamp of which only the minute counts, as wide as Clock does.
+func ClockMinute(stamp string) string {
+	clock := Clock(stamp)
+	if len(clock) < len(time.DateTime) {
+		return clock
+	}
+	return clock[:len("2006-01-02 15:04")] + clock[len(time.DateTime):] + "   "
+}
+
 // Now is the node's time, as it is shown.
 func (w *Acting) Now() string { return Zoned(w.Node.Now()) }
 
