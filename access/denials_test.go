@@ -102,7 +102,7 @@ func TestReasonsOfRefusalsAreTheRealOnes(t *testing.T) {
 	require.Equal(t, "matrix:custom:medium:role", refused("to_others", to(schemas.Group, "others")))
 	require.Equal(t, "visibility:"+string(hand)+":may not write what is public",
 		refused("to_public", to(schemas.Public, "")))
-	set(`capabilities = json_set(capabilities, '$.autonomous', json('false'))`)
+	set(`capabilities = replace(capabilities, '"autonomous":true', '"autonomous":false')`)
 	n.Clock.Move(time.Hour)
 	require.Equal(t, "unattended:"+string(hand), refused("unattended", nothing))
 }

@@ -29,8 +29,9 @@ from the audit record, which cordelia audit tail shows whole. Who acted as an ag
 behind it. Calls that were refused change nothing and are no entries of the record: they
 are counted for a week by agent, minute, tool and reason, and stand at the end of their
 minute, but for those that come while it follows. A call that several agents of a line do
-not allow counts for each of them. With --json, one change or refusal to a line; the time
-of a refusal is when its minute began.`,
+not allow counts for each of them. What a rule of the operation itself refuses is told to
+the caller alone. With --json, one change or refusal to a line; the time of a refusal is
+when its minute began.`,
 		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
