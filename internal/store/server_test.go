@@ -107,7 +107,7 @@ func TestNodesMigrateOnce(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{URL: empty})
 	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // only a test
-	require.Equal(t, []string{"audit_leaf", "functions", "listings", "plans", "retention", "role_due", "words"},
+	require.Equal(t, []string{"audit_leaf", "functions", "listings", "names", "plans", "retention", "role_due", "words"},
 		lines(t, s, `SELECT name FROM schema_version`))
 }
 
