@@ -241,7 +241,7 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	}
 	now, err := a.decide(tx, p, op)
 	switch code := schemas.CodeOf(err); {
-	case code == schemas.CodeUnauthenticated && epoch == before.epoch:
+	case errors.Is(err, ErrTokenEnded):
 		return before, err
 	case code == schemas.CodeDenied || code == schemas.CodeUnauthenticated:
 		return before, revoked(op, err)

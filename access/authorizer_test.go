@@ -313,6 +313,8 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 			hint   string
 		}{
 			"token": {byToken, func(*store.Tx) error { return nil }, schemas.ErrUnauthenticated, "obtain a new token"},
+			"token, as rights of others change": {byToken, access.BumpEpoch, schemas.ErrUnauthenticated,
+				"obtain a new token"},
 			"token that is taken away, too": {byToken, func(tx *store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM tokens`)
 				return errors.Join(err, access.BumpEpoch(tx))

@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -115,16 +116,23 @@ func (t proof) of(p Principal, e *entity, now int64) error {
 		}
 		return nil
 	case ByToken, ByPages:
-		if t.entity != e.ID || t.keySeq != e.KeySeq || p.Method == ByPages && !e.Human || now >= t.expires ||
-			t.issued > now+ClockSlack.Microseconds() {
-			return unauthenticated("the bearer token is not valid or has expired")
+		const ended = "the bearer token is not valid or has expired"
+		switch {
+		case t.entity != e.ID || t.keySeq != e.KeySeq || p.Method == ByPages && !e.Human:
+			return unauthenticated(ended)
+		case now >= t.expires || t.issued > now+ClockSlack.Microseconds():
+			return unauthenticated(ended).Because(ErrTokenEnded)
 		}
 		return nil
 	}
 	return unauthenticated("the caller has not proven who it is")
 }
 
-func unauthenticated(msg string) error {
+// ErrTokenEnded is in the refusal of a token that ended by its time. Its holder gets a new one, so it is no right
+// that was taken away, whatever the call had begun.
+var ErrTokenEnded = errors.New("access: the token ended by its time")
+
+func unauthenticated(msg string) *schemas.Error {
 	return schemas.Errorf(schemas.CodeUnauthenticated, "%s", msg).
 		Try("obtain a new token (POST /auth/challenge, then /auth/token), or restart the process with its current key")
 }

@@ -16,8 +16,8 @@ import (
 // a slow one does not lose it. A killed process's is free at once, where the store knows its processes.
 const slotSlack = 10 * time.Second
 
-// maxWait bounds a wait.
-const maxWait = time.Minute
+// MaxWait bounds a wait.
+const MaxWait = time.Minute
 
 // Wait runs f, which holds no transaction, for at most limit, itself at most a minute, while p
 // waits for something. The wait takes a slot of each entity in the chain, across processes. f
@@ -25,7 +25,7 @@ const maxWait = time.Minute
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration,
 	f func(context.Context) error) error {
 	var d decision
-	limit = min(limit, maxWait)
+	limit = min(limit, MaxWait)
 	process, err := a.store.Process()
 	if err != nil {
 		return err

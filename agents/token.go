@@ -95,7 +95,9 @@ func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token ke
 	if err != nil {
 		return Issued{}, err
 	}
-	if _, err := tx.Exec(dropTokens, tx.Micros(), tx.Micros()+access.ClockSlack.Microseconds()); err != nil {
+	// A wait that a token began finds it as long as it may last, and so learns that its time ended it.
+	if _, err := tx.Exec(dropTokens, tx.Micros()-access.MaxWait.Microseconds(),
+		tx.Micros()+access.ClockSlack.Microseconds()); err != nil {
 		return Issued{}, fmt.Errorf("drop old tokens: %w", err)
 	}
 	return issue(g, r, token, c.Audience, tokenLife)

@@ -122,7 +122,7 @@ type watch struct {
 }
 
 // next waits until there is an event that the reader was not notified of. Errors: CodeRevoked
-// once the right to read is gone, and ctx's.
+// once the right to read is gone, CodeUnauthenticated once the token ended by its time, and ctx's.
 func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 	for {
 		stirred, err := w.stirred(ctx)
@@ -190,8 +190,11 @@ func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
 	return e, err
 }
 
-// lost words what ends a wait that had been allowed to begin.
+// lost words what ends a wait that had been allowed to begin. A token that ended by its time took no right away.
 func lost(err error, right string) error {
+	if errors.Is(err, access.ErrTokenEnded) {
+		return err
+	}
 	switch schemas.CodeOf(err) {
 	case schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound:
 		return schemas.Errorf(schemas.CodeRevoked, "the right to %s was taken away while waiting", right).
