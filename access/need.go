@@ -149,20 +149,31 @@ func (g Grant) MayPropose(id schemas.GroupID) (bool, error) {
 // MayOwn reports whether the actor could write a group of this name and kind if
 // it owned one. It looks at no group, so it cannot tell whether there is one.
 func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
-	if g.Tx() == nil {
-		return false, ErrNoGrant
-	}
-	if g.IsNode() {
-		return true, nil
-	}
-	n := Need{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
-	why, err := g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer,
-		Visibility: n.Visibility,
-		Group:      id, GroupKind: kind, Role: RoleOwner})
+	why, err := g.whyNotOwn(id, kind)
 	if err == nil && why != "" {
 		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
 	}
-	return why == "", err
+	return err == nil && why == "", err
+}
+
+// CouldOwn is MayOwn for a hint: nothing was asked for, so nothing counts as refused.
+func (g Grant) CouldOwn(id schemas.GroupID, kind string) (bool, error) {
+	why, err := g.whyNotOwn(id, kind)
+	return err == nil && why == "", err
+}
+
+// whyNotOwn says why the actor could not write a group of this name and kind if it owned one; "" if it could.
+func (g Grant) whyNotOwn(id schemas.GroupID, kind string) (string, error) {
+	if g.Tx() == nil {
+		return "", ErrNoGrant
+	}
+	if g.IsNode() {
+		return "", nil
+	}
+	n := Need{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
+	return g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer,
+		Visibility: n.Visibility,
+		Group:      id, GroupKind: kind, Role: RoleOwner})
 }
 
 // inGroup is a group as one entity stands in it.

@@ -178,7 +178,8 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 		}
 		return schemas.Conflictf("the name %s is taken", n.ID).
 			Expecting("a name that no group has").
-			Try("%s shows your groups; call it again with another name", schemas.Tool("memory_group", "action", "list"))
+			Try("call it again with another name, or ask a member to add you; %s shows your groups",
+				schemas.Tool("memory_group", "action", "list"))
 	}
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)
@@ -267,7 +268,7 @@ func ReadGroup(g access.Grant, id schemas.GroupID) (GroupInfo, error) {
 	}
 	i := slices.IndexFunc(groups, func(i GroupInfo) bool { return i.ID == id })
 	if i < 0 {
-		return GroupInfo{}, absentGroup(g, id)
+		return GroupInfo{}, NoGroup(g, id)
 	}
 	info := groups[i]
 	rows, err := g.Tx().Query(selectMembers, id)

@@ -184,7 +184,7 @@ func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.Entit
 			return who, err
 		}
 		return "", schemas.NotFoundf("%s is no member of %s", ref,
-			id).Try("%s lists its members", schemas.Tool("memory_group", "action", "read"))
+			id).Try("%s lists its members", schemas.Tool("memory_group", "action", "read", "group", id))
 	}
 	if who != g.Actor() {
 		if err := mayManage(g, info, false); err != nil {

@@ -66,7 +66,7 @@ func OpenKept(g access.Grant, of schemas.EntityID, group schemas.GroupID) (*Kept
 		return nil, err
 	}
 	if role == "" {
-		return nil, absentGroup(g, group)
+		return nil, NoGroup(g, group)
 	}
 	k.scope = k.see.places[[2]string{string(schemas.Group), string(group)}]
 	return k, nil

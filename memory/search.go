@@ -219,17 +219,14 @@ func Find(g access.Grant, q *Query) (Found, error) {
 	return find(g.Tx(), see, q, author)
 }
 
-// groupScope narrows a search to one group, worded alike if hidden or absent.
+// groupScope narrows a search to one group that the actor reads.
 func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 	scope, err := g.ReadScope()
 	if err != nil {
 		return nil, 0, err
 	}
 	if !slices.Contains(scope.Groups, id) {
-		err := schemas.NotFoundf("there is no group %q here",
-			oneLine(string(id), 80)).Expecting("a group you are a member of").
-			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
-		return nil, 0, nearGroups(scope.Groups, id, err)
+		return nil, 0, NoGroup(g, id)
 	}
 	return scopeNumbers(g.Tx(), [][2]string{{string(schemas.Group), string(id)}})
 }

@@ -203,8 +203,8 @@ func notHere(id schemas.ItemID) *schemas.Error {
 		Try("%s finds items by their words", schemas.Tool("memory_search"))
 }
 
-// absentGroup does the same for groups.
-func absentGroup(g access.Grant, id schemas.GroupID) error {
+// NoGroup words a group that is not there and one that is hidden alike: what it says next is true of both.
+func NoGroup(g access.Grant, id schemas.GroupID) error {
 	scope, err := g.ReadScope()
 	if err != nil {
 		return err
@@ -212,11 +212,26 @@ func absentGroup(g access.Grant, id schemas.GroupID) error {
 	refusal := schemas.NotFoundf("there is no group %s here", strconv.Quote(oneLine(string(id), 80))).
 		Expecting("the id of a group you are a member of").
 		Try("%s shows your groups", schemas.Tool("memory_group", "action", "list"))
-	if g.Has("memory_group") && schemas.CheckGroupID(string(id)) == nil {
-		refusal.Hint = append(refusal.Hint, schemas.Hintf(", %s makes it",
-			schemas.Tool("memory_group", "action", "create", "group", id))...)
+	could, err := couldMake(g, id)
+	if err != nil {
+		return err
+	}
+	if could {
+		refusal.Hint = append(refusal.Hint, schemas.Hintf("; %s makes it if no group has the name, else ask a member "+
+			"to add you", schemas.Tool("memory_group", "action", "create", "group", id))...)
 	}
 	return nearGroups(scope.Groups, id, refusal)
+}
+
+// couldMake reports whether the actor could make a group of that name if no group has it.
+func couldMake(g access.Grant, id schemas.GroupID) (bool, error) {
+	if !g.Has("memory_group") || schemas.CheckGroupID(string(id)) != nil {
+		return false, nil
+	}
+	if _, err := (NewGroup{ID: id, Kind: NormalGroup}).check(); err != nil {
+		return false, nil //nolint:nilerr // the name is the node's
+	}
+	return g.CouldOwn(id, string(NormalGroup))
 }
 
 // scanRow reads itemColumns.

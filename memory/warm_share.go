@@ -35,7 +35,7 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	err = g.Need(need(access.KindRead, src.visibility, src.owner, src.group),
 		need(access.KindWrite, schemas.Group, "", group))
 	if errors.Is(err, schemas.ErrNotFound) {
-		return Written{}, absentGroup(g, group)
+		return Written{}, NoGroup(g, group)
 	}
 	if err != nil {
 		return Written{}, err

@@ -199,7 +199,7 @@ func (d *Draft) keep(g access.Grant, r *row, rel *relation) error {
 func mayWrite(g access.Grant, v schemas.Visibility, owner schemas.EntityID, group schemas.GroupID) error {
 	err := g.Need(need(access.KindWrite, v, owner, group))
 	if errors.Is(err, schemas.ErrNotFound) && v == schemas.Group {
-		return absentGroup(g, group)
+		return NoGroup(g, group)
 	}
 	return err
 }

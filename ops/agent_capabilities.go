@@ -35,6 +35,7 @@ type AgentCapabilitiesOut struct {
 	Name         string               `json:"name"`
 	Capabilities schemas.Capabilities `json:"capabilities"`
 	Grants       schemas.Grants       `json:"grants"`
+	NotMember    []string             `json:"not_member_of,omitempty"` // as in AgentRow
 	ExpiresAt    string               `json:"effective_expires_at,omitempty"`
 	Changed      bool                 `json:"changed"`
 	// Dropped are the groups it was approved for and is no longer.
@@ -45,12 +46,25 @@ type AgentCapabilitiesOut struct {
 func (o AgentCapabilitiesOut) Text() string {
 	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
-		rightsText(o.Capabilities, o.Grants),
+		rightsText(o.Capabilities, o.Grants, o.NotMember),
 		when(len(o.Dropped) > 0, "taken away, as the groups given replace those before: %s", strings.Join(o.Dropped, ", ")))
 }
 
-// rightsText words capabilities and grants.
-func rightsText(c schemas.Capabilities, g schemas.Grants) string {
+// notMember are the groups named in the rights of an agent that it is no member of. A membership that ended takes
+// what the agent reaches, and no name out of its rights.
+func notMember(g access.Grant, id schemas.EntityID, c schemas.Capabilities, given schemas.Grants) ([]string, error) {
+	list, err := g.MembershipsOf(id)
+	named := slices.Concat(c.MemoryRead.Groups, c.MemoryWrite.Groups, given.Groups, given.BonusGroups)
+	slices.Sort(named)
+	return slices.DeleteFunc(slices.Compact(named), func(group string) bool {
+		return strings.Contains(group, "*") || slices.ContainsFunc(list, func(m access.Membership) bool {
+			return string(m.Group) == group
+		})
+	}), err
+}
+
+// rightsText words capabilities and grants, and of which of their groups the agent is no member.
+func rightsText(c schemas.Capabilities, g schemas.Grants, notMember []string) string {
 	scope := func(s schemas.MemoryScope) string {
 		return words(" ", strings.Join(texts(s.Layers), "+"),
 			when(len(s.Groups) > 0, "groups %s", strings.Join(s.Groups, ", ")),
@@ -63,6 +77,7 @@ func rightsText(c schemas.Capabilities, g schemas.Grants) string {
 		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth),
 		when(len(g.Groups) > 0 && !slices.Equal(g.Groups, c.MemoryRead.Groups), "approved for groups %s",
 			strings.Join(g.Groups, ", ")),
+		when(len(notMember) > 0, "no member of %s", strings.Join(notMember, ", ")),
 		when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
 		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
 }
@@ -127,9 +142,13 @@ var agentCapabilities = Define(Spec{
 			}
 		}
 		a, err := r.Agent(g)
-		return AgentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
-			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil,
-			Dropped: dropped(before, r.Grants)}, err
+		if err != nil {
+			return AgentCapabilitiesOut{}, err
+		}
+		out := AgentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
+			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil, Dropped: dropped(before, r.Grants)}
+		out.NotMember, err = notMember(g, r.ID, r.Capabilities, r.Grants)
+		return out, err
 	})
 })
 

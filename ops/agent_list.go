@@ -32,7 +32,9 @@ type AgentRow struct {
 	LastSeenAt   string                `json:"last_seen_at,omitempty"`
 	Capabilities *schemas.Capabilities `json:"capabilities,omitempty"` // of a single agent
 	Grants       *schemas.Grants       `json:"grants,omitempty"`
-	PublicKey    string                `json:"public_key,omitempty"`
+	// NotMember are groups that its rights name and that it is no member of.
+	NotMember []string `json:"not_member_of,omitempty"`
+	PublicKey string   `json:"public_key,omitempty"`
 }
 
 // AgentListOut is the answer of agent_list.
@@ -43,7 +45,8 @@ type AgentListOut struct {
 
 	Next schemas.Hint `json:"next,omitempty"` // where none has the status asked for
 
-	who names
+	who     names
+	several bool // none was named, so none is shown with its rights
 }
 
 // Text lists the agents, a line each, and one alone with its rights.
@@ -56,7 +59,7 @@ func (o AgentListOut) Text() string {
 			when(a.ExpiresAt != "", "until %s", minute(a.ExpiresAt)),
 			when(a.LastSeenAt != "", "seen %s", minute(a.LastSeenAt)))
 		if a.Capabilities != nil {
-			line += "\n  " + rightsText(*a.Capabilities, *a.Grants)
+			line += "\n  " + rightsText(*a.Capabilities, *a.Grants, a.NotMember)
 		}
 		list = append(list, line)
 	}
@@ -65,6 +68,8 @@ func (o AgentListOut) Text() string {
 		list = append(list, o.Next.String())
 	case len(o.Agents) == 0:
 		list = append(list, "no agents below you; agent_register makes one")
+	case o.several:
+		list = append(list, "agent: NAME shows its rights")
 	}
 	return lines(append(list, more(o.Cursor))...)
 }
@@ -96,6 +101,7 @@ var agentList = Define(Spec{
 			out.Agents = append(out.Agents, row)
 			return out, err
 		}
+		out.several = true
 		found, err := agents.List(g, agents.Filter{Status: in.Status, Ended: in.Ended, After: after, Limit: limit + 1})
 		if err != nil {
 			return out, err
@@ -139,7 +145,11 @@ func oneAgentRow(g access.Grant, r agents.Record) (AgentRow, error) {
 		return row, err
 	}
 	a, err := r.Agent(g)
+	if err != nil {
+		return row, err
+	}
 	row.Capabilities, row.Grants, row.PublicKey = &a.Capabilities, &a.Grants, a.PublicKey
+	row.NotMember, err = notMember(g, r.ID, a.Capabilities, a.Grants)
 	return row, err
 }
 

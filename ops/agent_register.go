@@ -54,7 +54,8 @@ type AgentRegisterOut struct {
 
 // Text says who was registered and how it is run.
 func (o AgentRegisterOut) Text() string {
-	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status),
+	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID),
+		when(o.Status != schemas.Registered, "%s", o.Status),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
 		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next.String())
 }

@@ -59,7 +59,7 @@ func TestARejectedResultIsRated(t *testing.T) {
 	_, err = h.call(person, "review_decide",
 		map[string]any{"decisions": []any{decision(map[string]any{"hash": "ff"}, "reject")}})
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	require.ErrorContains(t, err, `review_list {"ids": ["`+id+`"]} shows the present one`)
+	require.ErrorContains(t, err, `review_list {"ids": ["`+id+`"]} shows it`)
 	require.Equal(t, w["hash"], h.must(person, "review_list",
 		map[string]any{"ids": []string{id}})["waiting"].([]any)[0].(map[string]any)["hash"])
 	_, err = h.call(person, "review_decide",

@@ -159,12 +159,10 @@ func (in taskClaimIn) again() schemas.Call {
 // what others are offered, and under which roles, is theirs.
 func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 	role := in.Role
-	if scope, err := g.ReadScope(); err != nil {
-		return nil, err
-	} else if in.Group != "" && !slices.Contains(scope.Groups, in.Group) {
-		return nil, schemas.NotFoundf("there is no group %q here", schemas.Shorten(string(in.Group), 64)).
-			Expecting("a group you are a member of").
-			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
+	if in.Group != "" {
+		if err := knownGroup(g, in.Group); err != nil {
+			return nil, err
+		}
 	}
 	for _, id := range []string{in.WorkID, in.TaskID} {
 		if id != "" && schemas.ShortID(id) == id {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/work"
@@ -221,7 +222,19 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOu
 	if next != end {
 		out.Cursor = encodeCursor(next)
 	}
+	if in.Group != "" && len(out.Items)+len(out.Tasks) == 0 {
+		return out, knownGroup(g, in.Group)
+	}
 	return out, nil
+}
+
+// knownGroup refuses a group that the caller does not read.
+func knownGroup(g access.Grant, group schemas.GroupID) error {
+	scope, err := g.ReadScope()
+	if err != nil || slices.Contains(scope.Groups, group) {
+		return err
+	}
+	return memory.NoGroup(g, group)
 }
 
 // tasks lists the tasks that begin before the one of that id, and reports whether there are more.

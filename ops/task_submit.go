@@ -1,9 +1,12 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -125,7 +128,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 			return out, err
 		}
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
-		return out, err
+		return out, in.noGroup(g, err)
 	})
 }
 
@@ -212,12 +215,52 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut
 		var err error
 		if in.TaskID != "" {
 			t, err = c.Node.Tasks().Answer(g, in.TaskID, in.Answers)
+			err = asksNothing(g, in.TaskID, err)
 		} else {
 			t, err = c.Node.Tasks().Submit(g, r)
+			err = in.noGroup(g, err)
 		}
 		return TaskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
 			Next: t.Next}, err
 	})
+}
+
+// noGroup names the group of a submission as what is not there, where it is that.
+func (in taskSubmitIn) noGroup(g access.Grant, refusal error) error {
+	if in.Group == "" || !errors.Is(refusal, schemas.ErrNotFound) {
+		return refusal
+	}
+	return cmp.Or(knownGroup(g, in.Group), refusal)
+}
+
+// asksNothing says of a task_id under which no question was found why that is so, if the caller may see what it names.
+func asksNothing(g access.Grant, id string, refusal error) error {
+	if !errors.Is(refusal, schemas.ErrNotFound) {
+		return refusal
+	}
+	shows := schemas.Tool("task_status", "task_id", short(id))
+	state, err := controller.StateOf(g, id)
+	if err == nil {
+		return schemas.Deniedf("task %s is %s, and is answered by the agents that run it", short(id), state).
+			Try("%s shows it", shows)
+	}
+	if !errors.Is(err, schemas.ErrNotFound) {
+		return err
+	}
+	items, err := work.List(g, work.Filter{Task: id, Limit: maxTasks})
+	if err != nil {
+		return notTask(g, "task_status", id, err)
+	}
+	count := map[schemas.WorkState]int{}
+	for _, s := range items {
+		count[s.State]++
+	}
+	var states []string
+	for _, state := range slices.Sorted(maps.Keys(count)) {
+		states = append(states, fmt.Sprintf("%d %s", count[state], state))
+	}
+	return schemas.Conflictf("task %s asks nothing: it is items of work, %s", short(id), strings.Join(states, ", ")).
+		Try("%s shows how it goes", shows)
 }
 
 // seesContext refuses items of memory that the submitter does not see: no agent is sent to

@@ -169,9 +169,7 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 	now := shownHash(items[0], r.target)
 	shown, err := hex.DecodeString(hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
-		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
-			Expecting("the hash of the present content, after looking at it").Try(
-			"%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{r.id}))
+		return memory.Written{}, work.OtherContent(r.id)
 	}
 	reason, err := personNeeded(g, r, items[0], tainted)
 	if err != nil {

@@ -92,9 +92,7 @@ func decideInvitation(g access.Grant, d Decision, tainted bool) (Decided, row, e
 	}
 	shown, err := hex.DecodeString(d.Hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, invitationHash(i)) != 1 {
-		return Decided{}, row{}, schemas.Conflictf("invitation %s is not what was shown",
-			i.ID).Expecting("the hash that is shown with it").
-			Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{i.ID}))
+		return Decided{}, row{}, work.OtherContent(i.ID)
 	}
 	reason, err := personForSession(g, tainted)
 	if err != nil {

@@ -309,9 +309,7 @@ func mayDecide(g access.Grant, d Decision, list []proposal, tainted bool) error 
 		now = all.Sum(nil)
 	}
 	if named, err := hex.DecodeString(d.Hash); err != nil || subtle.ConstantTimeCompare(named, now) != 1 {
-		return schemas.Conflictf("the content of %s is not what was shown", d.ID).
-			Expecting("the hash of the present content, after looking at it").
-			Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{d.ID}))
+		return work.OtherContent(d.ID)
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ func (r *Roles) Decide(g access.Grant, v Verdict, tainted bool) (Settled, error)
 		case v.Hash == "":
 			return Settled{}, work.Hashless(a.ID)
 		case v.Hash != a.Hash:
-			return Settled{}, work.OtherResult(a.ID)
+			return Settled{}, work.OtherContent(a.ID)
 		}
 	}
 	out, err := a.move(g, on, g.Actor(), v.Reason)

@@ -149,7 +149,7 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 		return "", Hashless(id)
 	}
 	if r.resultHash != hash {
-		return "", OtherResult(id)
+		return "", OtherContent(id)
 	}
 	on := schemas.WorkAccept
 	if !accept {
@@ -176,11 +176,13 @@ func AlreadyDecided(id string, state schemas.ReviewState) error {
 		Try("%s shows what waits", schemas.Tool("review_list"))
 }
 
-// OtherResult is the error of a decision over a result with the hash of another:
+// OtherContent is the error of a decision over what waits that names another hash than its present one:
 // CodeConflict.
-func OtherResult(id string) error {
-	return schemas.Conflictf("this is not the result that was shown").Try(
-		"%s shows the present one, with its hash", schemas.Tool("review_list", "ids", []any{id}))
+func OtherContent(id string) error {
+	return schemas.Conflictf(
+		"the hash given is not the present one of %s: that changed after it was shown, or the hash is mistyped", id).
+		Expecting("the hash of the present content, after looking at it").
+		Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{id}))
 }
 
 func forPerson(g access.Grant, id string) (row, error) {

@@ -211,6 +211,7 @@ func showAgent(a *cli.App, v ops.AgentListOut) {
 		f.Add("expires", cli.Clock(g.ExpiresAt))
 		f.Add("last seen", cli.Clock(g.LastSeenAt))
 		f.Rights(g.Capabilities, g.Grants)
+		f.Add("no member of", cli.Clean(strings.Join(g.NotMember, ", ")))
 		if raw, err := base64.StdEncoding.DecodeString(g.PublicKey); err == nil && len(raw) > 0 {
 			f.Add("public key", g.PublicKey)
 		}
@@ -239,6 +240,7 @@ func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {
 	f.Add("id", cli.Short(v.AgentID))
 	f.Add("expires", cli.Clock(v.ExpiresAt))
 	f.Rights(&v.Capabilities, &v.Grants)
+	f.Add("no member of", cli.Clean(strings.Join(v.NotMember, ", ")))
 	a.List(f)
 	if len(v.Dropped) > 0 {
 		a.Note("taken away, as the groups given replace those before: %s", cli.Clean(strings.Join(v.Dropped, ", ")))

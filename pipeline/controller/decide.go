@@ -92,7 +92,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 			"ask the user; cordelia review shows what waits for them").Because(schemas.ErrPerson)
 	}
 	if hash(t.result) != shown {
-		return "", work.OtherResult(id)
+		return "", work.OtherContent(id)
 	}
 	err = asNode(g, func(node access.Grant) error {
 		u := &taskTx{c, node, t, g.Actor()}

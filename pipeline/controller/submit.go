@@ -220,8 +220,9 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 			maxAnswers).Try("shorten them")
 	}
 	if t.state != schemas.TaskClarifying {
-		return Submitted{}, schemas.Conflictf("this task is %s: nothing is asked",
-			t.state).Try("%s with its task_id shows it", schemas.Tool("task_status"))
+		refusal := schemas.Conflictf("task %s asks nothing now: it is %s", schemas.ShortID(t.id), t.state)
+		refusal.Hint = next(t)
+		return Submitted{}, refusal
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
