@@ -16,7 +16,7 @@
 //     call that exited 0 after the last change; if the last such call failed, it fails.
 //     With neither, a person decides.
 //   - INV-FANIN: fan-in counts distinct subtasks of the current round, each by its
-//     first outcome; what repeats it or comes from another round only gets listed.
+//     first outcome; what repeats it or comes from another round does not count.
 //   - INV-GATE: with one failed outcome of the current round the gate stays shut, in any order
 //     of outcomes, and no judge is asked.
 //   - INV-MUSTNOT: a plan that uses what memory or a directive forbids, or that was

@@ -16,36 +16,20 @@ const (
 	GateOpen    GateState = "open"    // all are in and none failed: merge and judge
 )
 
-// Why an outcome was not counted.
-const (
-	IgnoredDuplicate   = "repeats an outcome of this round"
-	IgnoredContradicts = "contradicts an outcome of this round"
-	IgnoredLate        = "comes from another round"
-	IgnoredUnknown     = "is of no subtask of this round"
-)
-
-// Ignored is an outcome that was only recorded.
-type Ignored struct {
-	SubTaskID string
-	Round     int
-	Why       string
-}
-
 // Gathered is what fan-in makes of outcomes.
 type Gathered struct {
 	State   GateState
 	Counted []schemas.SubTaskOutcome // in the order of the manifest
 	Missing []string                 // ids of subtasks
 	Failed  []string
-	Ignored []Ignored
 }
 
 // FanIn gathers outcomes, in the order they came, for the round of a manifest
 // (pipeline v0.7, R4b). A second outcome that failed where the first matched is no
 // duplicate but a contradiction: it is not counted, and the subtask failed.
 func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gathered {
-	first, doubted, ignored := firstOutcomes(m, outcomes)
-	g := Gathered{Ignored: ignored}
+	first, doubted := firstOutcomes(m, outcomes)
+	var g Gathered
 	for i, id := range m.SubTaskIDs {
 		if slices.Contains(m.SubTaskIDs[:i], id) {
 			continue
@@ -77,27 +61,20 @@ func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gather
 	return g
 }
 
-// firstOutcomes gives the first outcome of each subtask of the round, those that a later one
-// contradicts, and the outcomes that do not count.
+// firstOutcomes gives the first outcome of each subtask of the round, and the subtasks of which
+// a later outcome contradicts the first.
 func firstOutcomes(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) (
-	first map[string]schemas.SubTaskOutcome, doubted map[string]bool, ignored []Ignored) {
+	first map[string]schemas.SubTaskOutcome, doubted map[string]bool) {
 	first, doubted = map[string]schemas.SubTaskOutcome{}, map[string]bool{}
 	for _, o := range outcomes { // (INV-FANIN)
-		ignore := func(why string) { ignored = append(ignored, Ignored{o.SubTaskID, o.Round, why}) }
-		before, known := first[o.SubTaskID]
-		switch {
-		case o.ParentTaskID != m.TaskID, o.Round == m.Round && !slices.Contains(m.SubTaskIDs, o.SubTaskID):
-			ignore(IgnoredUnknown)
-		case o.Round != m.Round:
-			ignore(IgnoredLate)
-		case !known:
+		if o.ParentTaskID != m.TaskID || o.Round != m.Round || !slices.Contains(m.SubTaskIDs, o.SubTaskID) {
+			continue
+		}
+		if before, known := first[o.SubTaskID]; !known {
 			first[o.SubTaskID] = o
-		case o.Status == before.Status:
-			ignore(IgnoredDuplicate)
-		default:
+		} else if o.Status != before.Status {
 			doubted[o.SubTaskID] = true
-			ignore(IgnoredContradicts)
 		}
 	}
-	return first, doubted, ignored
+	return first, doubted
 }

@@ -31,29 +31,21 @@ func TestFanInCountsDistinctSubtasks_INV_FANIN(t *testing.T) {
 		outcomes []schemas.SubTaskOutcome
 		state    GateState
 		missing  []string
-		why      []string
 	}{
-		"none": {nil, GateWaiting, []string{"s1", "s2"}, nil},
-		"a duplicate is no s2": {[]schemas.SubTaskOutcome{s1, s1, s1}, GateWaiting, []string{"s2"},
-			[]string{IgnoredDuplicate, IgnoredDuplicate}},
+		"none":                 {nil, GateWaiting, []string{"s1", "s2"}},
+		"a duplicate is no s2": {[]schemas.SubTaskOutcome{s1, s1, s1}, GateWaiting, []string{"s2"}},
 		"nor is an earlier s2": {[]schemas.SubTaskOutcome{s1, outcome("s2", 1, schemas.Matched)}, GateWaiting,
-			[]string{"s2"}, []string{IgnoredLate}},
+			[]string{"s2"}},
 		"nor is one to come": {[]schemas.SubTaskOutcome{s1, outcome("s2", 3, schemas.Matched)}, GateWaiting,
-			[]string{"s2"}, []string{IgnoredLate}},
+			[]string{"s2"}},
 		"nor that of a stranger": {[]schemas.SubTaskOutcome{s1, outcome("s3", 2, schemas.Matched), other}, GateWaiting,
-			[]string{"s2"}, []string{IgnoredUnknown, IgnoredUnknown}},
-		"both": {[]schemas.SubTaskOutcome{s2, s1}, GateOpen, nil, nil},
-		"a late failure": {[]schemas.SubTaskOutcome{s2, outcome("s1", 1, schemas.OutcomeFailed), s1}, GateOpen,
-			nil, []string{IgnoredLate}},
+			[]string{"s2"}},
+		"both":           {[]schemas.SubTaskOutcome{s2, s1}, GateOpen, nil},
+		"a late failure": {[]schemas.SubTaskOutcome{s2, outcome("s1", 1, schemas.OutcomeFailed), s1}, GateOpen, nil},
 	} {
 		g := FanIn(manifest, tt.outcomes)
 		require.Equal(t, tt.state, g.State, name)
 		require.Equal(t, tt.missing, g.Missing, name)
-		var why []string
-		for _, i := range g.Ignored {
-			why = append(why, i.Why)
-		}
-		require.Equal(t, tt.why, why, name)
 	}
 	require.Equal(t, GateShut, FanIn(schemas.DispatchManifest{TaskID: "t"}, nil).State, "nothing matched")
 }
@@ -64,7 +56,6 @@ func TestAContradictionFails(t *testing.T) {
 		g := FanIn(manifest, append(list, outcome("s2", 2, schemas.Matched)))
 		require.Equal(t, GateShut, g.State)
 		require.Equal(t, []string{"s1"}, g.Failed)
-		require.Equal(t, IgnoredContradicts, g.Ignored[0].Why)
 		require.Positive(t, Measure(Weigh(schemas.ReplanRequest{Outcomes: g.Counted})).D)
 	}
 }
@@ -108,7 +99,6 @@ func TestNoSequenceWithAFailureOpensTheGate_INV_GATE(t *testing.T) {
 			}
 			require.Len(t, g.Counted, len(m.SubTaskIDs))
 		}
-		require.Len(t, list, len(g.Ignored)+len(g.Counted), "none is lost")
 	}
 	require.Len(t, states, 3)
 	for _, n := range states {
