@@ -64,7 +64,7 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 		d.unscored()
 		q.scoreWords(d, length)
 		if old := d.replaces; old != nil {
-			if base := q.bm25(old.tf, nil, nil, nil, float64(old.Tokens), length); base > d.score {
+			if base := q.bm25(old.tf, float64(old.Tokens), length); base > d.score {
 				d.become(replacesMatch, base)
 				d.because(replacesMatch)
 			}
@@ -154,17 +154,18 @@ func averageLength(docs []*Doc) float64 {
 	return max(sum/max(n, 1), 1)
 }
 
-// bm25 scores counts of terms in a text of a length. soft says how much other words stand for
-// terms that it lacks; nil if none do.
-func (q *Query) bm25(tf, soft []float64, prev, next *Doc, length, average float64) float64 {
+// bm25 scores counts of terms in a text of a length, without what other words and neighbours add.
+func (q *Query) bm25(tf []float64, length, average float64) float64 {
 	score := 0.0
 	for i := range q.order {
-		score += q.worth(i, tf, soft, prev, next, length, average)
+		score += q.worth(i, tf, nil, nil, nil, length, average)
 	}
 	return score
 }
 
-// worth is what the i-th word of the query adds to bm25.
+// worth is what the i-th word of the query adds to the score of a text: by BM25, from its counts
+// of the words, and from its neighbours, which lend it a part of theirs. soft says how much other
+// words stand for words that it lacks; nil if none do.
 func (q *Query) worth(i int, tf, soft []float64, prev, next *Doc, length, average float64) float64 {
 	n, weight := tf[i], q.order[i].weight
 	long := (length + evenLength) / (average + evenLength)
@@ -264,7 +265,7 @@ func (q *Query) addSessions(docs []*Doc) {
 		average += s.length / float64(len(order))
 	}
 	for _, s := range order {
-		s.score = q.bm25(s.tf, nil, nil, nil, s.length, max(average, 1))
+		s.score = q.bm25(s.tf, s.length, max(average, 1))
 		top = max(top, s.score)
 	}
 	for _, d := range docs {

@@ -137,10 +137,10 @@ func TestWhatNeighboursGive(t *testing.T) {
 	q := New("heron", Words("heron"), Reader{})
 	q.order[0].weight = 1
 	none, heron := []float64{0}, &Doc{Tokens: 60, tf: []float64{1}}
-	require.InDelta(t, q.bm25([]float64{0.2}, nil, nil, nil, 1, 1), q.bm25(none, nil, heron, nil, 1, 1), 1e-9)
-	require.InDelta(t, q.bm25([]float64{0.1}, nil, nil, nil, 1, 1), q.bm25(none, nil, nil, heron, 1, 1), 1e-9)
+	require.InDelta(t, q.bm25([]float64{0.2}, 1, 1), q.worth(0, none, nil, heron, nil, 1, 1), 1e-9)
+	require.InDelta(t, q.bm25([]float64{0.1}, 1, 1), q.worth(0, none, nil, nil, heron, 1, 1), 1e-9)
 	heron.Tokens = 61
-	require.Zero(t, q.bm25(none, nil, heron, heron, 1, 1), "a long item speaks for itself alone")
+	require.Zero(t, q.worth(0, none, nil, heron, heron, 1, 1), "a long item speaks for itself alone")
 }
 
 // Of two sessions, items of the one that is more about the question get three tenths of the best score more.

@@ -18,8 +18,8 @@ func stem(w string) string {
 	if base, ok := strings.CutSuffix(w, "y"); ok && hasVowel(base) {
 		w = base + "i"
 	}
-	w = replaceSuffix(w, 0, suffixes2())
-	w = replaceSuffix(w, 0, suffixes3())
+	w = replaceSuffix(w, suffixes2())
+	w = replaceSuffix(w, suffixes3())
 	w = dropSuffix(w)
 	if base, ok := strings.CutSuffix(w, "e"); ok {
 		if m := measure(base); m > 1 || m == 1 && !endsShort(base) {
@@ -84,12 +84,12 @@ func suffixes3() []string {
 	return []string{"icate", "ic", "ative", "", "alize", "al", "iciti", "ic", "ical", "ic", "ful", "", "ness", ""}
 }
 
-// replaceSuffix exchanges the first ending of pairs that w has, if more than
-// least measures stand before it.
-func replaceSuffix(w string, least int, pairs []string) string {
+// replaceSuffix exchanges the first ending of pairs that w has, if it leaves a stem
+// with a measure.
+func replaceSuffix(w string, pairs []string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		if base, ok := strings.CutSuffix(w, pairs[i]); ok {
-			if measure(base) > least {
+			if measure(base) > 0 {
 				return base + pairs[i+1]
 			}
 			return w
