@@ -67,9 +67,9 @@ func TestWithheldLessonsTakeNoPlace_INV_WITHHELD(t *testing.T) {
 					for _, h := range f.Hits {
 						names = append(names, h.Name+", "+h.Why)
 					}
-					found = append(found, Found{Hits: make([]Hit, len(f.Hits)), More: f.More, Hidden: f.Hidden,
+					found = append(found, Found{Hits: make([]Hit, len(f.Hits)), Hidden: f.Hidden,
 						SecondHand: f.SecondHand, Near: make([]NearMiss, len(f.Near))})
-					if s.Cursor = f.Cursor; !f.More {
+					if s.Cursor = f.Cursor; f.Cursor == "" {
 						break
 					}
 				}

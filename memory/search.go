@@ -102,8 +102,7 @@ type Hidden struct {
 // Found is the answer to a search.
 type Found struct {
 	Hits   []Hit
-	More   bool
-	Cursor string // of the next page, if More
+	Cursor string // of the next page, "" if there is none
 	Hidden Hidden
 	// Weak says that no hit of this page has much of what the query asks for.
 	Weak bool
@@ -276,7 +275,6 @@ func find(tx querier, see readScope, q *Query, author schemas.EntityID) (Found, 
 	from := q.page.start(ranked)
 	to := min(from+q.Limit, len(ranked))
 	if to < len(ranked) {
-		found.More = true
 		next.At, next.After, next.Offset = p.now, ranked[to-1].ID, to
 		found.Cursor = next.cursor(q.fingerprint)
 	}

@@ -111,7 +111,7 @@ func TestPagesAreStable(t *testing.T) {
 		f, err := n.trySearch(ada, s)
 		require.NoError(t, err)
 		got = append(got, idsOf(f)...)
-		if !f.More {
+		if f.Cursor == "" {
 			break
 		}
 		s.Cursor = f.Cursor
