@@ -70,7 +70,7 @@ func (n *Node) RotateKey(ctx context.Context, person access.Principal, r *Keyrin
 		if err != nil {
 			return out, err
 		}
-		blobs, err := r.rewrap(ctx, record, children, fresh, &out)
+		blobs, err := r.rewrap(ctx, children, fresh, &out)
 		if err != nil {
 			return out, err
 		}
@@ -172,7 +172,7 @@ func sealedTo(tx *store.Tx, parent schemas.EntityID) ([]sealedChild, error) {
 
 // rewrap seals the children's keys to the new key. It opens them with the old
 // one, or takes them from their files.
-func (r *Keyring) rewrap(ctx context.Context, parent agents.Record, children []sealedChild, fresh keys.File,
+func (r *Keyring) rewrap(ctx context.Context, children []sealedChild, fresh keys.File,
 	out *Rotated) (map[schemas.EntityID][]byte, error) {
 	blobs := map[schemas.EntityID][]byte{}
 	to := fresh.Identity.Recipient(fresh.KeySeq)

@@ -224,8 +224,8 @@ func (v *stageVoice) close(r demoReport, look string) {
 	v.Print(t)
 	v.Say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
-		v.Say("It is kept: %s --home %s %s", program(v.App), cli.Quoted(r.Home), look)
-		v.Say("In a browser: %s --home %s console", program(v.App), cli.Quoted(r.Home))
+		v.Say("It is kept: %s --home %s %s", program(), cli.Quoted(r.Home), look)
+		v.Say("In a browser: %s --home %s console", program(), cli.Quoted(r.Home))
 	}
 	v.Say("\nTry next:")
 	for _, line := range r.Try {
@@ -234,7 +234,7 @@ func (v *stageVoice) close(r demoReport, look string) {
 }
 
 // program is how this program is called from where the user is.
-func program(a *cli.App) string {
+func program() string {
 	self, err := os.Executable()
 	switch {
 	case err != nil:
@@ -249,7 +249,7 @@ func program(a *cli.App) string {
 
 // tryNext lists commands that work for this user now.
 func tryNext(a *cli.App) []string {
-	program := program(a)
+	program := program()
 	if node.Home(a.Home).Fresh() {
 		return []string{program + " setup --dry-run", program + " setup"}
 	}

@@ -56,7 +56,7 @@ killed, run it again.`,
 			if a.AsJSON {
 				return a.PrintJSON(report)
 			}
-			showMoved(a, home, report, to)
+			showMoved(a, report, to)
 			return nil
 		},
 	}
@@ -96,7 +96,7 @@ func between(a *cli.App, home node.Home, to string, o *node.MoveOptions) error {
 	return config.WithoutPassword(to, "the address on the command line")
 }
 
-func showMoved(a *cli.App, home node.Home, r node.MoveReport, to string) {
+func showMoved(a *cli.App, r node.MoveReport, to string) {
 	f := cli.Fields{}
 	f.Add("from", r.From)
 	f.Add("to", r.To)

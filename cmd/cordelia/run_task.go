@@ -194,23 +194,22 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 	if e, err = whole.Run(limited); err != nil || !e.Planned {
 		return e, err
 	}
-	on, err := r.carryOut(ctx, e)
-	if err != nil || !on {
-		return e, err
+	if !r.confirmsPlan(ctx, e) {
+		return e, nil
 	}
 	whole.PlanOnly = false
 	return whole.Run(limited)
 }
 
-// carryOut shows a plan and, at a terminal, asks whether to go on with it.
-func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
+// confirmsPlan shows a plan at a terminal, and asks whether to go on with it; elsewhere it reports false.
+func (r *taskRun) confirmsPlan(ctx context.Context, e runner.Ending) bool {
 	if r.AsJSON || cli.Columns(r.In) == 0 || ctx.Err() != nil {
-		return false, nil
+		return false
 	}
 	r.board.pause()
 	defer r.board.resume()
 	r.ErrOut.WriteString(planText(e.View, cli.Columns(r.ErrOut), r.Colours())) //nolint:errcheck // as any print
-	return confirmed(ctx, r.Acting.App, "Carry it out? [y/N] "), nil
+	return confirmed(ctx, r.Acting.App, "Carry it out? [y/N] ")
 }
 
 // seatLimits bound one seat.

@@ -94,7 +94,7 @@ func routine(g access.Grant, entity schemas.EntityID, what string, f func() erro
 			return err
 		}
 		if !above {
-			return noContext(entity)
+			return noContext()
 		}
 	}
 	if err := f(); err != nil {

@@ -82,12 +82,12 @@ func toRead(g access.Grant, entity schemas.EntityID) (*row, error) {
 func need(g access.Grant, kind access.Kind, entity schemas.EntityID) error {
 	err := g.Need(access.Need{Kind: kind, Layer: schemas.L1, Owner: entity})
 	if errors.Is(err, schemas.ErrNotFound) {
-		return noContext(entity)
+		return noContext()
 	}
 	return err
 }
 
-func noContext(entity schemas.EntityID) error {
+func noContext() error {
 	return schemas.NotFoundf("there is no context here that you may read of the agent you named").
 		Expecting("an agent whose context you have the right to read").
 		Try("%s shows the agents you can name; without entity, %s reads your own", schemas.Tool("agent_list"),
@@ -101,7 +101,7 @@ func load(tx *store.Tx, entity schemas.EntityID) (*row, error) {
 		&r.ended,
 		&chain, &previous, &content, &r.archived)
 	if errors.Is(err, store.ErrNoRows) {
-		return nil, noContext(entity)
+		return nil, noContext()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read context: %w", err)
