@@ -145,7 +145,7 @@ func bequeath(g access.Grant, src row, to schemas.EntityID, permille int, tag st
 
 // own stores a private learning as r and p say, unless its owner has an equal one.
 func own(g access.Grant, r row, c content, p Provenance) (fresh bool, err error) {
-	hash, err := contentHash(LearningItem, c.data)
+	hash, err := ContentHash(LearningItem, c.data)
 	if err != nil {
 		return false, fmt.Errorf("hash item: %w", err)
 	}

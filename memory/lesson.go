@@ -38,7 +38,7 @@ func Learn(g access.Grant, scope LessonScope, e schemas.MemoryEntry) error {
 	if err != nil {
 		return err
 	}
-	hash, err := contentHash(LearningItem, c.data)
+	hash, err := ContentHash(LearningItem, c.data)
 	if err != nil {
 		return fmt.Errorf("hash lesson: %w", err)
 	}

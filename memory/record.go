@@ -71,7 +71,7 @@ func Foreign(t ItemType, data json.RawMessage, place string) (Incoming, []schema
 	if len(found) > 0 {
 		return Incoming{}, found
 	}
-	sum, err := contentHash(t, c.data)
+	sum, err := ContentHash(t, c.data)
 	if err != nil {
 		return Incoming{}, []schemas.Violation{{Msg: "cannot be stored"}}
 	}
@@ -105,7 +105,7 @@ func CheckRecord(i Record) (Incoming, []schemas.Violation) {
 	}
 	c, found := parseContent(i.Type, []byte(i.Data), "/item/data")
 	check.found = append(check.found, found...)
-	if sum, err := contentHash(i.Type, c.data); len(found) == 0 && err == nil {
+	if sum, err := ContentHash(i.Type, c.data); len(found) == 0 && err == nil {
 		i.edited(hex.EncodeToString(sum[:]))
 	}
 	if i.Provenance.Author == "" || len(i.Provenance.Author) > 128 {
@@ -187,7 +187,7 @@ func (i *Record) edited(hash string) {
 
 // checkHash compares a content hash with what it says it is of.
 func checkHash(check *checker, path string, t ItemType, data []byte, want string) {
-	sum, err := contentHash(t, data)
+	sum, err := ContentHash(t, data)
 	if err != nil || hex.EncodeToString(sum[:]) != want {
 		check.add(path, "is not the hash of the data")
 	}

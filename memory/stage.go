@@ -99,7 +99,7 @@ func Approve(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written,
 	if err := mayWrite(g, schemas.Group, "", group); err != nil {
 		return Written{}, err
 	}
-	held, err := contentHash(src.typ, []byte(src.data))
+	held, err := ContentHash(src.typ, []byte(src.data))
 	if err != nil {
 		return Written{}, fmt.Errorf("hash item: %w", err)
 	}

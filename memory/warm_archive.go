@@ -62,7 +62,7 @@ func writeArchive(g access.Grant, rec schemas.SessionRecord, place row, ref stri
 	if len(found) > 0 {
 		return schemas.Invalidf("the archive cannot be written").With(found...)
 	}
-	hash, err := contentHash(SessionItem, c.data)
+	hash, err := ContentHash(SessionItem, c.data)
 	if err != nil {
 		return fmt.Errorf("hash archive: %w", err)
 	}

@@ -113,7 +113,7 @@ func (d *Draft) seal() (err error) {
 	if d.content == nil {
 		return nil
 	}
-	if d.hash, err = contentHash(d.Type, d.content.data); err != nil {
+	if d.hash, err = ContentHash(d.Type, d.content.data); err != nil {
 		return fmt.Errorf("hash item: %w", err)
 	}
 	d.words = indexOf(*d.content, d.Subject, d.Key)
@@ -220,12 +220,9 @@ func (d *Draft) metadata(check *checker) {
 // normal folds a subject or key, so that one thing has one name.
 func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// ContentHash is the content hash of an item with these data.
-func ContentHash(t ItemType, data []byte) ([sha256.Size]byte, error) { return contentHash(t, data) }
-
-// contentHash is the SHA-256 of the canonical JSON of type and data: the content of an item,
+// ContentHash is the SHA-256 of the canonical JSON of type and data: the content of an item,
 // without its author and place.
-func contentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {
+func ContentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {
 	b, err := canonical.Of(map[string]any{"type": string(t), "data": jsontext.Value(data)})
 	return sha256.Sum256(b), err
 }

@@ -23,11 +23,10 @@ type ImportOptions struct {
 	Hot func(g access.Grant, context json.RawMessage, replace bool) (ContextImport, error)
 }
 
-// ContextImport says what became of the L1 context of an import.
+// ContextImport says what became of the L1 context of an import, "" if there is none in it.
 type ContextImport string
 
 const (
-	ContextAbsent   ContextImport = ""         // there is none in it
 	ContextSame     ContextImport = "same"     // the actor has that
 	ContextReplaced ContextImport = "replaced" // the actor's is now that of the file
 	ContextKept     ContextImport = "kept"     // they differ, and the actor's stays
