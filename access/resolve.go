@@ -124,7 +124,7 @@ func notKnown(ref string) *schemas.Error {
 func notKnownTo(tx *store.Tx, viewer schemas.EntityID, ref string) error {
 	refusal := notKnown(ref)
 	rows, err := tx.Query(selectNamesKnown, viewer)
-	names, err := store.Collect(rows, err, func(r *sql.Rows) (name string, err error) { return name, r.Scan(&name) })
+	names, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return fmt.Errorf("read names: %w", err)
 	}

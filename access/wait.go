@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -115,7 +114,7 @@ func limits(agents []entity) string {
 // usedSlots counts the slots that each of ids has taken.
 func usedSlots(tx *store.Tx, ids []schemas.EntityID) ([]int, error) {
 	rows, err := tx.Query(countSlots, store.List(ids))
-	return store.Collect(rows, err, func(r *sql.Rows) (n int, err error) { return n, r.Scan(&n) })
+	return store.Collect(rows, err, store.Column[int])
 }
 
 // freeEnded frees the slots of e that killed processes took. Otherwise a restart of many

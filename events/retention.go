@@ -39,7 +39,7 @@ func (r Retention) bounds(now time.Time) (read, unread int64) {
 func (r Retention) Old(tx *store.Tx, now time.Time) ([]Stream, error) {
 	read, unread := r.bounds(now)
 	rows, err := tx.Query(selectOld, read, unread, maxEmptied)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (s Stream, err error) { return s, r.Scan(&s) })
+	list, err := store.Collect(rows, err, store.Column[Stream])
 	if err != nil {
 		return nil, fmt.Errorf("find old events: %w", err)
 	}

@@ -31,7 +31,7 @@ func grow(tx *store.Tx, e *merkle.Edge, base, until int64) error {
 	for base+e.Size < until {
 		from := base + e.Size
 		rows, err := tx.Query(leavesFrom, from, min(page, until-from))
-		leaves, err := store.Collect(rows, err, func(r *sql.Rows) (sum []byte, err error) { return sum, r.Scan(&sum) })
+		leaves, err := store.Collect(rows, err, store.Column[[]byte])
 		if err != nil {
 			return fmt.Errorf("read audit leaves from entry %d: %w", from+1, err)
 		}

@@ -220,7 +220,7 @@ func hiddenIn(g access.Grant, groups []schemas.GroupID) (string, error) {
 		return "", access.ErrNoGrant
 	}
 	rows, err := g.Tx().Query(selectGroupScopes, store.List(groups))
-	scopes, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	scopes, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return "", fmt.Errorf("read scopes: %w", err)
 	}
@@ -253,7 +253,7 @@ func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.Entity
 		return nil, err
 	}
 	rows, err := g.Tx().Query(selectUnmerged, store.List(groups), hiding, store.List(merging), synthesis)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	list, err := store.Collect(rows, err, store.Column[schemas.ItemID])
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}

@@ -227,7 +227,7 @@ func LessonsOfTask(g access.Grant, task string) ([]Item, error) {
 		return nil, err
 	}
 	rows, err := g.Tx().Query(selectTaskLessons, task, maxTaskLessons)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[schemas.ItemID])
 	if err != nil {
 		return nil, fmt.Errorf("list lessons: %w", err)
 	}

@@ -78,7 +78,7 @@ func (r readScope) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 
 // idSet is the set of the items, by number, that a query gives.
 func idSet(rows *sql.Rows, err error) (map[int64]bool, error) {
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	found, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -77,7 +76,7 @@ func signatureHolds(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error)
 		return false, nil
 	}
 	rows, err := tx.Query(selectKeys, p.SignedBy)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (key []byte, err error) { return key, r.Scan(&key) })
+	all, err := store.Collect(rows, err, store.Column[[]byte])
 	if err != nil {
 		return false, fmt.Errorf("read keys: %w", err)
 	}

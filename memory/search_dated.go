@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +36,7 @@ func (p *plan) ofDates(tx querier, live []*doc) ([]*doc, error) {
 		bounds[i] = [2]int64{s.From.UnixMicro(), s.To.UnixMicro()}
 	}
 	rows, err := tx.Query(selectDated, store.List(p.see.scopes), store.List(bounds), dated)
-	ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	ns, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return nil, fmt.Errorf("search by date: %w", err)
 	}
@@ -122,7 +121,7 @@ func (p *plan) ofSubjects(tx querier, live []*doc) ([]*doc, error) {
 		return live, nil
 	}
 	rows, err := tx.Query(selectOfSubjects, store.List(places))
-	ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	ns, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return nil, fmt.Errorf("search by subject: %w", err)
 	}
@@ -147,7 +146,7 @@ func (p *plan) successors(tx querier, live, replaced []*doc) ([]*doc, error) {
 	}
 	for hop := 0; hop < maxHops && len(old) > 0; hop++ {
 		rows, err := tx.Query(selectNumbers, store.List(slices.Sorted(maps.Keys(old))))
-		ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+		ns, err := store.Collect(rows, err, store.Column[int64])
 		if err != nil {
 			return nil, fmt.Errorf("search for successors: %w", err)
 		}

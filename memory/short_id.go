@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -17,7 +16,7 @@ func ItemsNamed(g access.Grant, ref string) ([]string, error) {
 		return nil, err
 	}
 	rows, err := g.Tx().Query(selectItemsNamed, see.byID(), store.List(see.below), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[schemas.ItemID])
 	if err != nil {
 		return nil, fmt.Errorf("find item: %w", err)
 	}
@@ -53,7 +52,7 @@ func Unseen(g access.Grant, ids []schemas.ItemID) (unseen []schemas.ItemID, err 
 // or the end of an id, may stand for.
 func InvitationsNamed(g access.Grant, ref string) ([]string, error) {
 	rows, err := g.Tx().Query(selectInvitationsNamed, g.Actor(), g.IsHuman(), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("find invitation: %w", err)
 	}

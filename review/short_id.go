@@ -1,7 +1,6 @@
 package review
 
 import (
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -32,7 +31,7 @@ func Named(g access.Grant, ref string) ([]string, error) {
 
 func named(g access.Grant, query string, args ...any) ([]string, error) {
 	rows, err := g.Tx().Query(query, args...)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("find review: %w", err)
 	}

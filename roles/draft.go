@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"database/sql"
 	"fmt"
 	"maps"
 	"strings"
@@ -93,7 +94,7 @@ func (r *Roles) Drafts(g access.Grant, workspace string) (list []Draft, err erro
 
 func drafts(g access.Grant, w *World) ([]Draft, error) {
 	rows, err := g.Tx().Query(selectDrafts, w.Workspace.Workspace)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (d Draft, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (d Draft, err error) {
 		var template string
 		var agent schemas.EntityID
 		var at int64

@@ -133,7 +133,7 @@ func (r *Roles) end(g access.Grant, workspace string, role schemas.Role, agent, 
 
 func idsOf(g access.Grant, query string, args ...any) ([]string, error) {
 	rows, err := g.Tx().Query(query, args...)
-	ids, err := store.Collect(rows, err, func(r *sqlRows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("read ids: %w", err)
 	}

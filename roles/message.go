@@ -2,6 +2,7 @@ package roles
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -204,7 +205,7 @@ func (r *Roles) Messages(g access.Grant, workspace, about string) (list []Messag
 
 func messages(g access.Grant, w *World, about string) ([]Message, error) {
 	rows, err := g.Tx().Query(selectMessages, g.Actor(), w.Workspace.Workspace, about, maxUnread)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (message, error) { return scanMessage(r) })
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (message, error) { return scanMessage(r) })
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}

@@ -73,7 +73,7 @@ func Mine(g access.Grant) ([]string, error) {
 		return nil, access.ErrNoGrant
 	}
 	rows, err := g.Tx().Query(selectMine, g.Root(), g.Actor())
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("read workspaces: %w", err)
 	}

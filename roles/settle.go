@@ -18,9 +18,6 @@ import (
 	"cordelia/work"
 )
 
-// sqlRows is what a query gives.
-type sqlRows = sql.Rows
-
 // schedule writes down when each schedule of a role comes next.
 func schedule(g access.Grant, m *Member) error {
 	if _, err := g.Tx().Exec(dropSchedules, m.Agent); err != nil {
@@ -85,7 +82,7 @@ type episode struct {
 // reports it where that is asked for.
 func (r *Roles) settleEpisodes(g access.Grant) error {
 	rows, err := g.Tx().Query(selectOver)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (e episode, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (e episode, err error) {
 		return e, r.Scan(&e.n, &e.event, &e.agent, &e.action, &e.kind, &e.ref, &e.watch, &e.state, &e.holder, &e.out,
 			&e.checked)
 	})
@@ -140,7 +137,7 @@ type Episode struct {
 // Episodes lists what a role did last, the newest first.
 func (r *Roles) Episodes(g access.Grant, agent schemas.EntityID, limit int) ([]Episode, error) {
 	rows, err := g.Tx().Query(selectLived, agent, limit)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (e Episode, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (e Episode, err error) {
 		var at int64
 		var payload string
 		err = r.Scan(&e.Action, &e.Outcome, &e.Type, &e.Thread, &at, &payload)
@@ -239,7 +236,7 @@ func (r *Roles) memberOf(g access.Grant, agent schemas.EntityID) (*Member, *Worl
 // reports to or, at the owner or where the charter says so, is refused. No deadline approves.
 func (r *Roles) settleAsks(g access.Grant) error {
 	rows, err := g.Tx().Query(selectLate, g.Tx().Micros())
-	list, err := store.Collect(rows, err, func(r *sqlRows) (Ask, error) { return scanAsk(r) })
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (Ask, error) { return scanAsk(r) })
 	if err != nil {
 		return fmt.Errorf("read what is asked: %w", err)
 	}
@@ -281,7 +278,7 @@ func (r *Roles) settleSchedules(g access.Grant) error {
 	}
 	now := g.Tx().Micros()
 	rows, err := g.Tx().Query(selectSchedules, now)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (d due, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (d due, err error) {
 		return d, r.Scan(&d.agent, &d.n, &d.at, &d.workspace, &d.role)
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package roles
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"slices"
 
@@ -174,7 +175,7 @@ func (r *Roles) Tested(g access.Grant, workspace, ref string) ([]Past, error) {
 
 func past(g access.Grant, query string, agent schemas.EntityID, limit int) ([]Past, error) {
 	rows, err := g.Tx().Query(query, agent, limit)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (p Past, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (p Past, err error) {
 		var event, decision, asked string
 		var at int64
 		if err := r.Scan(&event, &decision, &at, &asked); err != nil {

@@ -2,6 +2,7 @@ package roles
 
 import (
 	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -133,7 +134,7 @@ func measure(c schemas.SpawnCondition, episodes []lived) (value float64, top str
 func (r *Roles) recommend(g access.Grant, w *World, m *Member) error {
 	now := g.Tx().Micros()
 	rows, err := g.Tx().Query(selectEpisodes, m.Agent, now-(365*24*time.Hour).Microseconds())
-	episodes, err := store.Collect(rows, err, func(r *sqlRows) (e lived, err error) {
+	episodes, err := store.Collect(rows, err, func(r *sql.Rows) (e lived, err error) {
 		var ended int64
 		var outcome, action, payload string
 		if err := r.Scan(&e.at, &ended, &outcome, &action, &payload); err != nil {
@@ -159,7 +160,7 @@ func (r *Roles) recommend(g access.Grant, w *World, m *Member) error {
 // Recommendations lists what a role's episodes speak for, the strongest first.
 func Recommendations(g access.Grant, agent schemas.EntityID) ([]Recommendation, error) {
 	rows, err := g.Tx().Query(selectRecommendations, agent)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (rec Recommendation, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (rec Recommendation, err error) {
 		var params string
 		if err := r.Scan(&rec.Template, &rec.Signal, &params, &rec.Reason, &rec.Strength); err != nil {
 			return rec, err

@@ -2,6 +2,7 @@ package roles
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func (r *Roles) settleStreams(g access.Grant) error {
 		kind, payload     string
 	}
 	rows, err := g.Tx().Query(selectNews)
-	list, err := store.Collect(rows, err, func(r *sqlRows) (n news, err error) {
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (n news, err error) {
 		return n, r.Scan(&n.workspace, &n.stream, &n.seq, &n.at, &n.kind, &n.payload)
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -203,7 +202,7 @@ func (b *building) name() error {
 	if b.out.ID = b.plan.manifest.SwarmID; b.out.ID == "" {
 		base := prefix + slug(b.plan.manifest.Goal) + "-" + b.plan.day
 		rows, err := b.g.Tx().Query(selectTaken, base)
-		taken, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+		taken, err := store.Collect(rows, err, store.Column[string])
 		if err != nil {
 			return fmt.Errorf("read groups: %w", err)
 		}

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -251,7 +250,7 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 // its parent: the coordinators of the running swarms it is in.
 func Coordinators(g access.Grant, id, parent schemas.EntityID) ([]schemas.EntityID, error) {
 	rows, err := g.Tx().Query(selectCoordinators, id, parent)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[schemas.EntityID])
 	if err != nil {
 		return nil, fmt.Errorf("read coordinators: %w", err)
 	}

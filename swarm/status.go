@@ -92,7 +92,7 @@ func slotsOf(g access.Grant, id schemas.GroupID) ([]slot, error) {
 // groupsOf lists the groups of a swarm, its own first.
 func groupsOf(g access.Grant, id schemas.GroupID) ([]schemas.GroupID, error) {
 	rows, err := g.Tx().Query(selectCells, id)
-	cells, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
+	cells, err := store.Collect(rows, err, store.Column[schemas.GroupID])
 	if err != nil {
 		return nil, fmt.Errorf("read cells: %w", err)
 	}

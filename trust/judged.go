@@ -18,7 +18,7 @@ func Judged(g access.Grant, lines []schemas.ItemID) ([]schemas.ItemID, error) {
 		return nil, access.ErrNoGrant
 	}
 	rows, err := g.Tx().Query(selectJudged, store.List(lines))
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	list, err := store.Collect(rows, err, store.Column[schemas.ItemID])
 	if err != nil {
 		return nil, fmt.Errorf("look for verdicts: %w", err)
 	}

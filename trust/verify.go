@@ -42,7 +42,7 @@ type ledger struct {
 
 func newLedger(tx *store.Tx, kind string) (*ledger, error) {
 	rows, err := tx.Query(selectRecorded, kind+" ", kind+"!")
-	recorded, err := store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+	recorded, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("read audit: %w", err)
 	}

@@ -91,7 +91,7 @@ func (w Wanted) groups(g access.Grant) (only []schemas.GroupID, all bool, err er
 		return []schemas.GroupID{w.Group}, w.Group == "", nil
 	}
 	rows, err := g.Tx().Query(selectSwarmGroups, w.Swarm)
-	only, err = store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
+	only, err = store.Collect(rows, err, store.Column[schemas.GroupID])
 	if err != nil {
 		return nil, false, fmt.Errorf("read groups of a swarm: %w", err)
 	}

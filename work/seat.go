@@ -249,7 +249,7 @@ func (l *class) takers(g access.Grant, on schemas.EntityID, others []schemas.Ent
 		query, of = selectMembers, string(required[0].Group)
 	}
 	rows, err := g.Tx().Query(query, of, maxPool)
-	pool, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	pool, err := store.Collect(rows, err, store.Column[schemas.EntityID])
 	if err != nil {
 		return nil, fmt.Errorf("read pool: %w", err)
 	}

@@ -1,7 +1,6 @@
 package work
 
 import (
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -22,7 +21,7 @@ func named(g access.Grant, query, ref string) ([]string, error) {
 		return nil, err
 	}
 	rows, err := g.Tx().Query(query, g.Actor(), store.List(scope.Groups), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("find work: %w", err)
 	}

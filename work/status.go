@@ -131,7 +131,7 @@ func (s *seen) openBlockers(g access.Grant) (ids []string, err error) {
 		return nil, nil
 	}
 	rows, err := g.Tx().Query(selectOpenBlockers, s.id, readBlockers)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	all, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("read blockers: %w", err)
 	}

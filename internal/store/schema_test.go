@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,7 +107,7 @@ func inspectFile(t *testing.T, path string, as *contents) *contents {
 func (l loose) strings(t *testing.T, query string) []string {
 	t.Helper()
 	rows, err := l.c.QueryContext(context.Background(), query)
-	out, err := Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+	out, err := Collect(rows, err, Column[string])
 	require.NoError(t, err, query)
 	return out
 }

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -44,7 +43,7 @@ func lines(t *testing.T, s *store.Store, query string) (out []string) {
 	t.Helper()
 	require.NoError(t, s.Read(t.Context(), func(tx *store.Tx) error {
 		rows, err := tx.Query(query)
-		out, err = store.Collect(rows, err, func(r *sql.Rows) (line string, err error) { return line, r.Scan(&line) })
+		out, err = store.Collect(rows, err, store.Column[string])
 		return err
 	}))
 	slices.Sort(out)

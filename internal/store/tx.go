@@ -82,9 +82,6 @@ func (t *Tx) usable() error {
 	return t.failed
 }
 
-// Context is the caller's context: cancelled when the caller gave up.
-func (t *Tx) Context() context.Context { return t.ctx }
-
 // Now is the transaction's time: one value for everything it writes. It is read when it is first
 // asked for, and not before the transaction has its lock: a lease begins, and a right ends, by the
 // time at which the change is made, however long it waited.
@@ -327,6 +324,9 @@ func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) 
 	}
 	return out, rows.Err()
 }
+
+// Column scans a row of one column, for Collect.
+func Column[T any](r *sql.Rows) (v T, err error) { return v, r.Scan(&v) }
 
 // AnyOwner is for the node's own routines, such as archiving an agent.
 const AnyOwner schemas.EntityID = "*"

@@ -67,7 +67,7 @@ func (x *index) refresh(tx querier, model model, scopes []int64) error {
 	}
 	x.mu.RUnlock()
 	rows, err := tx.Query(selectNewer, model.n, store.List(known))
-	newer, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	newer, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return fmt.Errorf("look for signs: %w", err)
 	}

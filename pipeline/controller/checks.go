@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -150,7 +149,7 @@ func ToCheck(g access.Grant) ([]int64, error) {
 		return nil, access.ErrNoGrant
 	}
 	rows, err := g.Tx().Query(selectToCheck, g.Tx().Micros(), checksAtOnce)
-	items, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	items, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return nil, fmt.Errorf("find checks: %w", err)
 	}

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"cmp"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -25,7 +24,7 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 	if g.Tx() == nil {
 		return nil, nil, access.ErrNoGrant
 	}
-	number := func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) }
+	number := store.Column[int64]
 	rows, err := g.Tx().Query(selectEndedSeats, limit)
 	if items, err = store.Collect(rows, err, number); err != nil {
 		return nil, nil, fmt.Errorf("find ended seats: %w", err)

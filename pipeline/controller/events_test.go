@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +17,7 @@ func (n *node) news(of schemas.EventType) (list []string) {
 	n.Helper()
 	require.NoError(n, n.Store.Read(context.Background(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT stream || ' by ' || source FROM events WHERE type = ? ORDER BY stream, seq`, of)
-		list, err = store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+		list, err = store.Collect(rows, err, store.Column[string])
 		return err
 	}))
 	return list

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -280,7 +279,7 @@ func (n *node) messages(id string) (list []string) {
 		rows, err := tx.Query(
 			`SELECT sender || '>' || receiver || ' ' || record FROM task_messages m JOIN tasks t ON t.n = m.task
 				WHERE t.id = ? ORDER BY m.n`, id)
-		list, err = store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+		list, err = store.Collect(rows, err, store.Column[string])
 		return err
 	}))
 	return list

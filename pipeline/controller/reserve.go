@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -30,7 +29,7 @@ func (c *Controller) Taken(g access.Grant, workID string) error {
 // may take.
 func (u *taskTx) keepMerger() error {
 	rows, err := u.g.Tx().Query(selectFreeExecutions, u.t.n, u.t.round, u.t.group)
-	open, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	open, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return fmt.Errorf("read seats: %w", err)
 	}

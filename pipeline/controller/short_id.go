@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -17,7 +16,7 @@ func Named(g access.Grant, ref string) ([]string, error) {
 		return nil, err
 	}
 	rows, err := g.Tx().Query(selectTasksNamed, g.Actor(), store.List(scope.Groups), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	ids, err := store.Collect(rows, err, store.Column[string])
 	if err != nil {
 		return nil, fmt.Errorf("find task: %w", err)
 	}

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"cmp"
-	"database/sql"
 	"fmt"
 
 	"cordelia/access"
@@ -18,7 +17,7 @@ func (c *Controller) Vacate(g access.Grant, who schemas.EntityID) error {
 		return access.ErrNoGrant
 	}
 	rows, err := g.Tx().Query(selectWaitingFor, who)
-	items, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	items, err := store.Collect(rows, err, store.Column[int64])
 	if err != nil {
 		return fmt.Errorf("find seats of %s: %w", who, err)
 	}

@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -197,7 +196,7 @@ func (m *team) events(stream string) (ids []string) {
 	defer s.Close() //nolint:errcheck // only read
 	require.NoError(m, s.Read(m.Context(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT id FROM events WHERE stream = ? ORDER BY seq`, stream)
-		ids, err = store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+		ids, err = store.Collect(rows, err, store.Column[string])
 		return err
 	}))
 	return ids

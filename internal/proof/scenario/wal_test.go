@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -103,7 +102,7 @@ func (img *logImage) lost(t *testing.T, log []byte, answers int) (missing []stri
 
 func ids(tx *store.Tx, query string) (map[string]bool, error) {
 	rows, err := tx.Query(query)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	list, err := store.Collect(rows, err, store.Column[string])
 	set := map[string]bool{}
 	for _, id := range list {
 		set[id] = true
