@@ -71,7 +71,7 @@ func (g Grant) Need(needs ...Need) error {
 		if err != nil {
 			return err
 		}
-		if near := schemas.Nearest(string(n.Group), texts(scope.Groups)); near != "" {
+		if near := schemas.Nearest(string(n.Group), schemas.Strings(scope.Groups)); near != "" {
 			refusal = refusal.Try("did you mean the group %s? %s shows your groups", near,
 				schemas.Tool("memory_group", "action", "list"))
 		}

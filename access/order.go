@@ -137,13 +137,13 @@ func (o *ordering) compareEach(field string, set []string, has func(c schemas.Ca
 func (o *ordering) compareScope(field string, child schemas.Capabilities,
 	of func(schemas.Capabilities) schemas.MemoryScope) {
 	asked := of(child)
-	o.compareEach(field+".layers", texts(asked.Layers), func(c schemas.Capabilities, e string) bool {
+	o.compareEach(field+".layers", schemas.Strings(asked.Layers), func(c schemas.Capabilities, e string) bool {
 		return slices.Contains(of(c).Layers, schemas.Layer(e))
 	})
 	o.compareEach(field+".groups", asked.Groups, func(c schemas.Capabilities, e string) bool {
 		return CoveredBy(of(c).Groups, e)
 	})
-	o.compareEach(field+".visibility", texts(asked.Visibility), func(c schemas.Capabilities, e string) bool {
+	o.compareEach(field+".visibility", schemas.Strings(asked.Visibility), func(c schemas.Capabilities, e string) bool {
 		return slices.Contains(of(c).Visibility, schemas.Visibility(e))
 	})
 }
@@ -174,14 +174,6 @@ func unless(ok bool, format string, args ...any) string {
 		return ""
 	}
 	return fmt.Sprintf(format, args...)
-}
-
-func texts[S ~string](list []S) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
 }
 
 // Violation is one reason to refuse a declaration.

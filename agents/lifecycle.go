@@ -121,10 +121,7 @@ func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 
 // applies names the actions for an agent in a state.
 func applies(to schemas.AgentStatus) string {
-	var actions []string
-	for _, on := range schemas.ActionsOn(to) {
-		actions = append(actions, string(on))
-	}
+	actions := schemas.Strings(schemas.ActionsOn(to))
 	if len(actions) == 0 {
 		return "no action: it is gone for good"
 	}

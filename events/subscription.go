@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cordelia/internal/store"
 	"cordelia/schemas"
@@ -135,13 +134,14 @@ func (m Mailbox) check(subs []Subscription) error {
 		if s.Event != AnyEvent && !s.Event.Known() {
 			unknown = append(unknown, schemas.Violation{
 				Path: fmt.Sprintf("/events/%d/event", i),
-				Msg:  fmt.Sprintf("there is no event %q%s", s.Event, nearMiss(s.Event)),
+				Msg:  fmt.Sprintf("there is no event %q%s", s.Event,
+					schemas.DidYouMean(string(s.Event), schemas.Strings(schemas.EventTypes()))),
 			})
 		}
 	}
 	if unknown != nil {
 		return schemas.Invalidf("nothing was changed: an event type is unknown").With(unknown...).
-			Expecting("* or one of %s", strings.Join(typeNames(), ", "))
+			Expecting("* or one of %s", schemas.Joined(schemas.EventTypes()))
 	}
 	for _, s := range subs {
 		if s.Group == "" {
@@ -236,20 +236,4 @@ func normal(list []Subscription) []Subscription {
 // covers reports whether hearing s includes hearing other.
 func (s Subscription) covers(other Subscription) bool {
 	return s.Event == other.Event && (s.Group == "" || s.Group == other.Group)
-}
-
-// nearMiss words the known type that t may be a misspelling of.
-func nearMiss(t schemas.EventType) string {
-	if near := schemas.Nearest(string(t), typeNames()); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
-}
-
-func typeNames() []string {
-	var names []string
-	for _, t := range schemas.EventTypes() {
-		names = append(names, string(t))
-	}
-	return names
 }

@@ -33,11 +33,7 @@ func Bearer(n *ops.Service) func(ctx context.Context, bearer string) (Principal,
 func Line(n *ops.Service) func(ctx context.Context, p Principal) ([]string, error) {
 	return func(ctx context.Context, p Principal) ([]string, error) {
 		agents, err := n.LineOf(ctx, schemas.EntityID(p.ID))
-		line := make([]string, len(agents))
-		for i, id := range agents {
-			line[i] = string(id)
-		}
-		return line, err
+		return schemas.Strings(agents), err
 	}
 }
 

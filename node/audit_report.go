@@ -94,11 +94,11 @@ func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
 	}
 	if q.Role != "" && !slices.Contains(schemas.PipelineRoles(), q.Role) {
 		wrong = wrong.With(schemas.Violation{Path: "/role",
-			Msg: fmt.Sprintf("must be one of %s", schemas.Choices(schemas.PipelineRoles()))})
+			Msg: fmt.Sprintf("must be one of %s", schemas.Joined(schemas.PipelineRoles()))})
 	}
 	if q.Detection != "" && !slices.Contains(schemas.Detections(), q.Detection) {
 		wrong = wrong.With(schemas.Violation{Path: "/detection",
-			Msg: fmt.Sprintf("must be one of %s", schemas.Choices(schemas.Detections()))})
+			Msg: fmt.Sprintf("must be one of %s", schemas.Joined(schemas.Detections()))})
 	}
 	if len(wrong.Violations) > 0 {
 		return 0, 0, wrong.Try("correct what is listed")

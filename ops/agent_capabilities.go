@@ -66,9 +66,9 @@ func notMember(g access.Grant, id schemas.EntityID, c schemas.Capabilities, give
 // rightsText words capabilities and grants, and of which of their groups the agent is no member.
 func rightsText(c schemas.Capabilities, g schemas.Grants, notMember []string) string {
 	scope := func(s schemas.MemoryScope) string {
-		return words(" ", strings.Join(texts(s.Layers), "+"),
+		return words(" ", strings.Join(schemas.Strings(s.Layers), "+"),
 			when(len(s.Groups) > 0, "groups %s", strings.Join(s.Groups, ", ")),
-			when(len(s.Visibility) > 0, "visibility %s", strings.Join(texts(s.Visibility), ", ")))
+			when(len(s.Visibility) > 0, "visibility %s", schemas.Joined(s.Visibility)))
 	}
 	return words("; ", "tools: "+cmp.Or(strings.Join(c.Tools, ", "), "none"), "reads "+scope(c.MemoryRead),
 		"writes "+scope(c.MemoryWrite),
@@ -80,15 +80,6 @@ func rightsText(c schemas.Capabilities, g schemas.Grants, notMember []string) st
 		when(len(notMember) > 0, "no member of %s", strings.Join(notMember, ", ")),
 		when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
 		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
-}
-
-// texts is a list of names as strings.
-func texts[S ~string](list []S) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = string(v)
-	}
-	return out
 }
 
 var agentCapabilities = Define(Spec{

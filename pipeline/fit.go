@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -172,11 +173,8 @@ func (f *fitting) members(m map[string]any, typ reflect.Type, at string) map[str
 			delete(m, name)
 			f.notes = append(f.notes, path+" was dropped: "+notTheirs(typ, name))
 		default:
-			if near := schemas.Nearest(name, names); near != "" {
-				f.wrong(path, "there is no such member; did you mean %s?", near)
-			} else {
-				f.wrong(path, "there is no such member, only %s", strings.Join(names, ", "))
-			}
+			f.wrong(path, "there is no such member%s",
+				cmp.Or(schemas.DidYouMean(name, names), ", only "+strings.Join(names, ", ")))
 		}
 	}
 	for _, name := range names {
@@ -247,21 +245,13 @@ func fieldNames(typ reflect.Type) map[string]bool {
 func wordsOf(typ reflect.Type) []string {
 	switch typ {
 	case reflect.TypeFor[schemas.CriterionMode]():
-		return words(schemas.CriterionModes())
+		return schemas.Strings(schemas.CriterionModes())
 	case reflect.TypeFor[schemas.ExecutionStatus]():
-		return words(schemas.ExecutionStatuses())
+		return schemas.Strings(schemas.ExecutionStatuses())
 	case reflect.TypeFor[schemas.Verdict]():
-		return words(schemas.Verdicts())
+		return schemas.Strings(schemas.Verdicts())
 	case reflect.TypeFor[schemas.FailureClass]():
-		return words(schemas.FailureClasses())
+		return schemas.Strings(schemas.FailureClasses())
 	}
 	return nil
-}
-
-func words[S ~string](list []S) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -175,11 +176,8 @@ func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
 		case hasTool(c.BlockedTools, tool):
 			c.wrong(path, "tool %s must not be used: %s; left are %s", tool, blocked, strings.Join(c.left, ", "))
 		case !hasTool(c.Tools, tool):
-			if near := schemas.Nearest(tool, c.left); near != "" {
-				c.wrong(path, "there is no tool %q; did you mean %s?", tool, near)
-			} else {
-				c.wrong(path, "there is no tool %q, only %s", tool, strings.Join(c.left, ", "))
-			}
+			c.wrong(path, "there is no tool %q%s", tool,
+				cmp.Or(schemas.DidYouMean(tool, c.left), ", only "+strings.Join(c.left, ", ")))
 		}
 	}
 	text := allWords(s)
@@ -229,7 +227,7 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 		}
 		seen[exact(criterion.Criterion)] = true
 		if !slices.Contains(schemas.CriterionModes(), criterion.Mode) {
-			c.wrong(path+"/mode", "must be one of %s", strings.Join(words(schemas.CriterionModes()), ", "))
+			c.wrong(path+"/mode", "must be one of %s", schemas.Joined(schemas.CriterionModes()))
 		}
 		switch {
 		case criterion.Command != "" && criterion.Mode == schemas.Plausible:
@@ -265,7 +263,7 @@ func only(kinds []schemas.CheckKind) string {
 	if len(kinds) == 0 {
 		return "nor of any other"
 	}
-	return "only of " + strings.Join(words(kinds), ", ")
+	return "only of " + schemas.Joined(kinds)
 }
 
 // history refuses what this task tried already: the same plan always, one that

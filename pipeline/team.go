@@ -104,11 +104,7 @@ func (t Team) SpotOf(s schemas.PlannedSubTask) (spot Spot, field, wrong string) 
 	if s.AssignedTo == "" {
 		return spot, "", ""
 	}
-	wrong = "names no agent that could do it"
-	if near := schemas.Nearest(s.AssignedTo, t.Named()); near != "" {
-		wrong += "; did you mean " + near + "?"
-	}
-	return spot, "assigned_to", wrong
+	return spot, "assigned_to", "names no agent that could do it" + schemas.DidYouMean(s.AssignedTo, t.Named())
 }
 
 // places holds a plan against who does it.

@@ -55,7 +55,8 @@ func check(w *schemas.Workspace, say say) {
 	}
 	for i, t := range w.NodeEvents {
 		if !t.Known() {
-			say(fmt.Sprintf("/node_events/%d", i), "there is no event %q%s", t, near(string(t), names(schemas.EventTypes())))
+			say(fmt.Sprintf("/node_events/%d", i), "there is no event %q%s", t,
+				schemas.DidYouMean(string(t), schemas.Strings(schemas.EventTypes())))
 		}
 	}
 	ids := map[string]bool{}
@@ -79,24 +80,10 @@ func check(w *schemas.Workspace, say say) {
 	}
 }
 
-func near(name string, known []string) string {
-	if n := schemas.Nearest(name, known); n != "" {
-		return "; did you mean " + n + "?"
-	}
-	return ""
-}
-
-func names[S ~string](list []S) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
-}
-
 func oneOf[S ~string](say say, path string, got S, allowed ...S) {
 	if got != "" && !slices.Contains(allowed, got) {
-		say(path, "must be one of %s%s", strings.Join(names(allowed), ", "), near(string(got), names(allowed)))
+		say(path, "must be one of %s%s", schemas.Joined(allowed),
+			schemas.DidYouMean(string(got), schemas.Strings(allowed)))
 	}
 }
 
@@ -241,7 +228,8 @@ func checkReports(w *schemas.Workspace, r schemas.Role, path string, say say) {
 				for _, o := range w.Roles {
 					known = append(known, o.RoleID)
 				}
-				say(path, "%q is neither a role of this file nor the owner%s", schemas.Shorten(to, 64), near(to, known))
+				say(path, "%q is neither a role of this file nor the owner%s", schemas.Shorten(to, 64),
+					schemas.DidYouMean(to, known))
 			}
 			return
 		}
@@ -329,7 +317,7 @@ func checkTemplate(t schemas.RoleTemplate, at string, say say) {
 		{"name_pattern", t.NamePattern}, {"soul_template", t.SoulTemplate}} {
 		for _, h := range hole.FindAllStringSubmatch(text.text, -1) {
 			if !slices.Contains(t.Parameters, h[1]) {
-				say(at+"/"+text.key, "{%s} is not among parameters%s", h[1], near(h[1], t.Parameters))
+				say(at+"/"+text.key, "{%s} is not among parameters%s", h[1], schemas.DidYouMean(h[1], t.Parameters))
 			}
 		}
 	}

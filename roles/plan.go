@@ -123,11 +123,11 @@ func (p *Plan) remark(w schemas.Workspace) {
 		for _, id := range ids {
 			if !slices.Contains(declared, id) {
 				p.Notes = append(p.Notes, fmt.Sprintf("%s names operator %s, which operators does not declare: nothing is "+
-					"delegated to it%s", of, id, near(id, declared)))
+					"delegated to it%s", of, id, schemas.DidYouMean(id, declared)))
 			}
 		}
 		for _, action := range slices.Concat(a.Autonomous, a.NeedsApproval, a.Forbidden) {
-			if hint := near(action, actions); hint != "" && !slices.Contains(actions, action) {
+			if hint := schemas.DidYouMean(action, actions); hint != "" && !slices.Contains(actions, action) {
 				p.Notes = append(p.Notes, fmt.Sprintf("%s: its authority names %s, which no operator does%s", of, action, hint))
 			}
 		}

@@ -32,7 +32,7 @@ func Shipped() []string {
 func Example(name string, owner schemas.EntityID) (string, error) {
 	if !slices.Contains(Shipped(), name) {
 		return "", schemas.NotFoundf("no workspace named %q comes with the program%s", schemas.Shorten(name, 40),
-			near(name, Shipped())).Expecting("one of %s", strings.Join(Shipped(), ", "))
+			schemas.DidYouMean(name, Shipped())).Expecting("one of %s", strings.Join(Shipped(), ", "))
 	}
 	raw, err := shipped.ReadFile(path.Join("workspaces", name+".yaml"))
 	return strings.Replace(string(raw), "owner: OWNER", "owner: "+string(owner), 1), err

@@ -93,7 +93,7 @@ func (w *World) child(parent *Member, s Spawn) (schemas.Role, []string, error) {
 	known := slices.Sorted(maps.Keys(w.Workspace.RoleTemplates))
 	if !ok {
 		return schemas.Role{}, nil, schemas.NotFoundf("there is no template %q here%s", schemas.Shorten(s.Template, 64),
-			near(s.Template, known)).Expecting("one of %s", strings.Join(known, ", ")).
+			schemas.DidYouMean(s.Template, known)).Expecting("one of %s", strings.Join(known, ", ")).
 			Try("the owner writes it under role_templates: cordelia role apply FILE; or a role proposes one with role_draft")
 	}
 	if !slices.Contains(t.AllowedSpawners, parent.RoleID) {
@@ -145,7 +145,7 @@ func checkParams(known []string, given map[string]string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, name) {
-			say(name, "is no parameter of this template%s", near(name, known))
+			say(name, "is no parameter of this template%s", schemas.DidYouMean(name, known))
 		}
 	}
 	if bad != nil {

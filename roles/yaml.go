@@ -2,6 +2,7 @@ package roles
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -178,10 +179,7 @@ func (r *reader) object(n *yaml.Node, path string, to reflect.Value) {
 	r.pairs(n, path, func(key string, k, v *yaml.Node) {
 		at := slices.Index(known, key)
 		if at < 0 {
-			hint := "; there are " + strings.Join(known, ", ")
-			if near := schemas.Nearest(key, known); near != "" {
-				hint = "; did you mean " + near + "?"
-			}
+			hint := cmp.Or(schemas.DidYouMean(key, known), "; there are "+strings.Join(known, ", "))
 			r.say(k.Line, path+schemas.Pointer(key), "there is no key %q here%s", schemas.Shorten(key, 64), hint)
 			return
 		}

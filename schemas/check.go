@@ -67,9 +67,9 @@ func ParseCheck(raw []byte, at string, kinds []CheckKind) (Check, []Violation) {
 		return c, c.violations(at)
 	case slices.Contains(CheckKinds(), c.Kind):
 		return Check{}, []Violation{{Path: at + "/kind",
-			Msg: fmt.Sprintf("must be one of %s: kind %s is for criteria of tasks alone", Choices(kinds), c.Kind)}}
+			Msg: fmt.Sprintf("must be one of %s: kind %s is for criteria of tasks alone", Joined(kinds), c.Kind)}}
 	}
-	return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %s", Choices(kinds))}}
+	return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %s", Joined(kinds))}}
 }
 
 // read takes exactly the fields of a check, each once and spelt as it is:

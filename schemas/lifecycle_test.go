@@ -17,7 +17,7 @@ type lifecycle struct {
 }
 
 func lifecycleOf[S ~string](states []S, final func(S) bool, edges []Edge[S]) lifecycle {
-	l := lifecycle{states: strs(states)}
+	l := lifecycle{states: Strings(states)}
 	for _, s := range states {
 		if final(s) {
 			l.final = append(l.final, string(s))

@@ -43,14 +43,26 @@ func Meant(s string, names []string) (meant []string) {
 	return nil
 }
 
-// Choices words a list of what something may be.
-func Choices[S ~string](list []S) string {
-	words := make([]string, len(list))
-	for i, s := range list {
-		words[i] = string(s)
+// DidYouMean words the nearest of the names, as the end of a sentence that says that s is unknown; "" if
+// none is near.
+func DidYouMean(s string, names []string) string {
+	if near := Nearest(s, names); near != "" {
+		return "; did you mean " + near + "?"
 	}
-	return strings.Join(words, ", ")
+	return ""
 }
+
+// Strings is a list of names as plain strings.
+func Strings[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// Joined is a list of names in one line, with commas between them.
+func Joined[S ~string](list []S) string { return strings.Join(Strings(list), ", ") }
 
 // edits counts the insertions, deletions and substitutions of bytes between a
 // and b (Levenshtein 1966), one row at a time.

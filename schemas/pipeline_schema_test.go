@@ -21,21 +21,21 @@ var pipelineRecords = []any{
 }
 
 var pipelineEnums = map[reflect.Type][]string{
-	reflect.TypeFor[PipelineRole]():    strs(PipelineRoles()),
-	reflect.TypeFor[CriterionMode]():   strs(CriterionModes()),
-	reflect.TypeFor[ExecutionStatus](): strs(ExecutionStatuses()),
-	reflect.TypeFor[Verdict]():         strs(Verdicts()),
-	reflect.TypeFor[Basis]():           strs([]Basis{ByCheck, ByRecord, ByHook, ByClaim, ByJudgeCall, ByJudge}),
-	reflect.TypeFor[OutcomeStatus]():   strs([]OutcomeStatus{Matched, OutcomeFailed, OutcomeHeld}),
-	reflect.TypeFor[Recommendation]():  strs([]Recommendation{RecommendReplan, RecommendAbandon}),
-	reflect.TypeFor[Directive]():       strs(Directives()),
-	reflect.TypeFor[Gradient]():        strs([]Gradient{Improving, Stable, Worsening, Plateau}),
-	reflect.TypeFor[TaskResult]():      strs([]TaskResult{ResultAccepted, ResultAbandoned, ResultCancelled}),
-	reflect.TypeFor[MemoryEntryType](): strs(MemoryEntryTypes()),
-	reflect.TypeFor[Detection]():       strs(Detections()),
-	reflect.TypeFor[CheckKind]():       strs(CheckKinds()),
-	reflect.TypeFor[Strategy]():        strs(Strategies()),
-	reflect.TypeFor[AgentType]():       strs(AgentTypes()),
+	reflect.TypeFor[PipelineRole]():    Strings(PipelineRoles()),
+	reflect.TypeFor[CriterionMode]():   Strings(CriterionModes()),
+	reflect.TypeFor[ExecutionStatus](): Strings(ExecutionStatuses()),
+	reflect.TypeFor[Verdict]():         Strings(Verdicts()),
+	reflect.TypeFor[Basis]():           Strings([]Basis{ByCheck, ByRecord, ByHook, ByClaim, ByJudgeCall, ByJudge}),
+	reflect.TypeFor[OutcomeStatus]():   Strings([]OutcomeStatus{Matched, OutcomeFailed, OutcomeHeld}),
+	reflect.TypeFor[Recommendation]():  Strings([]Recommendation{RecommendReplan, RecommendAbandon}),
+	reflect.TypeFor[Directive]():       Strings(Directives()),
+	reflect.TypeFor[Gradient]():        Strings([]Gradient{Improving, Stable, Worsening, Plateau}),
+	reflect.TypeFor[TaskResult]():      Strings([]TaskResult{ResultAccepted, ResultAbandoned, ResultCancelled}),
+	reflect.TypeFor[MemoryEntryType](): Strings(MemoryEntryTypes()),
+	reflect.TypeFor[Detection]():       Strings(Detections()),
+	reflect.TypeFor[CheckKind]():       Strings(CheckKinds()),
+	reflect.TypeFor[Strategy]():        Strings(Strategies()),
+	reflect.TypeFor[AgentType]():       Strings(AgentTypes()),
 }
 
 // describe gives the schema of a type, and puts those of its structs into defs.

@@ -123,18 +123,10 @@ func TestEventsChooseTheirPayload(t *testing.T) {
 
 func TestEnumsFitTheirSchemas(t *testing.T) {
 	words := func(name, def string) []string { return parseSchema(t, readSchema(t, name).Defs[def]).Enum }
-	require.Equal(t, strs(AgentTypes()), words("identity", "agent_type"))
-	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
-	require.Equal(t, strs(WorkStates()), words("events", "work_state"))
-	require.Equal(t, strs(TaskStates()), words("events", "task_state"))
-	require.Equal(t, strs([]LossReason{LossExpired, LossRevoked}), words("events", "loss_reason"))
-	require.Equal(t, strs(Divergences()), words("events", "divergence"))
-}
-
-func strs[S ~string](list []S) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
+	require.Equal(t, Strings(AgentTypes()), words("identity", "agent_type"))
+	require.Equal(t, Strings(AgentStatuses()), words("identity", "status"))
+	require.Equal(t, Strings(WorkStates()), words("events", "work_state"))
+	require.Equal(t, Strings(TaskStates()), words("events", "task_state"))
+	require.Equal(t, Strings([]LossReason{LossExpired, LossRevoked}), words("events", "loss_reason"))
+	require.Equal(t, Strings(Divergences()), words("events", "divergence"))
 }

@@ -64,9 +64,9 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 		c.say("/goal", "has %d bytes, and at most %d are taken", len(p.manifest.Goal), maxGoal)
 	}
 	if m.Strategy == "" {
-		c.say("/strategy", "is missing: one of %s", schemas.Choices(schemas.Strategies()))
+		c.say("/strategy", "is missing: one of %s", schemas.Joined(schemas.Strategies()))
 	} else if !slices.Contains(schemas.Strategies(), m.Strategy) {
-		c.say("/strategy", "must be one of %s", schemas.Choices(schemas.Strategies()))
+		c.say("/strategy", "must be one of %s", schemas.Joined(schemas.Strategies()))
 	}
 	if m.CoordinatorSlot != "" && m.CoordinatorAgentID != "" {
 		c.say("/coordinator_agent_id", "cannot stand beside coordinator_slot")
@@ -137,7 +137,7 @@ func (p *Plan) readSlots(c *checker) {
 			s.kind = schemas.SwarmWorker
 		}
 		if !slices.Contains(schemas.AgentTypes(), s.kind) {
-			c.say(at+"/agent_type", "must be one of %s", schemas.Choices(schemas.AgentTypes()))
+			c.say(at+"/agent_type", "must be one of %s", schemas.Joined(schemas.AgentTypes()))
 		}
 		if len(a.Capabilities) > 0 {
 			s.asked = string(a.Capabilities)

@@ -51,7 +51,7 @@ prices.json of the home folder. What has no price is said, not guessed.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", string(work.ByTask), "sum up by: "+cli.Names(work.CostKeys()))
+	cmd.Flags().StringVar(&by, "by", string(work.ByTask), "sum up by: "+schemas.Joined(work.CostKeys()))
 	cmd.Flags().IntVar(&days, "days", 30, "of so many days")
 	return cmd
 }

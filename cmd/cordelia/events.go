@@ -83,7 +83,7 @@ func showSubscriptions(a *cli.App, v ops.EventsSubscribeOut) {
 		a.Print(t)
 	}
 	if len(v.Types) > 0 {
-		a.Note("types there are: %s", cli.Names(v.Types))
+		a.Note("types there are: %s", schemas.Joined(v.Types))
 	}
 }
 

@@ -144,7 +144,7 @@ func clientSession() string {
 
 // toolsetsFlag says which tools a server offers; parseToolsets reads it.
 func toolsetsFlag(fl *pflag.FlagSet, list *string) {
-	fl.StringVar(list, "toolsets", "", "comma-separated toolsets to offer (default all): "+cli.Names(ops.Toolsets()))
+	fl.StringVar(list, "toolsets", "", "comma-separated toolsets to offer (default all): "+schemas.Joined(ops.Toolsets()))
 }
 
 func parseToolsets(list string) ([]ops.Toolset, error) {
@@ -158,7 +158,7 @@ func parseToolsets(list string) ([]ops.Toolset, error) {
 			known = known || string(t) == name
 		}
 		if !known {
-			return nil, schemas.Invalidf("there is no toolset %q", name).Expecting("%s", cli.Names(ops.Toolsets()))
+			return nil, schemas.Invalidf("there is no toolset %q", name).Expecting("%s", schemas.Joined(ops.Toolsets()))
 		}
 		out = append(out, ops.Toolset(name))
 	}

@@ -244,9 +244,5 @@ func (noLock) Close() error { return nil }
 // actBySetting names the owners in a setting that ends with the transaction: a session's
 // would be handed on with its connection.
 func actBySetting(t *Tx, owners []schemas.EntityID) error {
-	ids := make([]string, len(owners))
-	for i, o := range owners {
-		ids[i] = string(o)
-	}
-	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(ids, " "))
+	return t.Send(`SELECT set_config('cordelia.acting', ?, true)`, strings.Join(schemas.Strings(owners), " "))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,8 +56,8 @@ of each day by itself; --kept shows the newest of them.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.TaskID, "task", "", "only findings about the task with this `id`")
-	f.StringVar(&role, "role", "", "only findings this role is accountable for: "+oneOf(schemas.PipelineRoles()))
-	f.StringVar(&detection, "detection", "", "only findings of this kind: "+oneOf(schemas.Detections()))
+	f.StringVar(&role, "role", "", "only findings this role is accountable for: "+schemas.Joined(schemas.PipelineRoles()))
+	f.StringVar(&detection, "detection", "", "only findings of this kind: "+schemas.Joined(schemas.Detections()))
 	f.StringVar(&until, "until", "", "only what was before then: written like --since")
 	f.IntVar(&kept, "kept", 0, "show the newest `n` of the reports that the node made by itself")
 	cli.SinceFlag(cmd, &since, "720h")
@@ -80,14 +79,6 @@ func report(ctx context.Context, a *cli.App, w *cli.Acting, q schemas.AuditQuery
 	}
 	showReport(a, r)
 	return nil
-}
-
-func oneOf[T ~string](list []T) string {
-	words := make([]string, len(list))
-	for i, w := range list {
-		words[i] = string(w)
-	}
-	return strings.Join(words, ", ")
 }
 
 // stampSince is cli.ParseSince, as queries take it.

@@ -48,7 +48,7 @@ func scope(s schemas.MemoryScope) string {
 	if len(s.Layers) == 0 {
 		return "nothing"
 	}
-	text := strings.ToUpper(Names(s.Layers)) + ": " + Names(s.Visibility)
+	text := strings.ToUpper(schemas.Joined(s.Layers)) + ": " + schemas.Joined(s.Visibility)
 	if len(s.Groups) > 0 {
 		text += "; groups " + strings.Join(s.Groups, ", ")
 	}

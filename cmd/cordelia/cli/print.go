@@ -146,15 +146,6 @@ func (a *App) PrintLine(v any) error {
 // SortedKeys lists the names in m in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Names joins a list with commas.
-func Names[S ~string](list []S) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
-}
-
 // Quoted is a path as one word of a command line.
 func Quoted(path string) string {
 	special := func(r rune) bool {
