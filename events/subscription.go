@@ -134,7 +134,7 @@ func (m Mailbox) check(subs []Subscription) error {
 		if s.Event != AnyEvent && !s.Event.Known() {
 			unknown = append(unknown, schemas.Violation{
 				Path: fmt.Sprintf("/events/%d/event", i),
-				Msg:  fmt.Sprintf("there is no event %q%s", s.Event,
+				Msg: fmt.Sprintf("there is no event %q%s", s.Event,
 					schemas.DidYouMean(string(s.Event), schemas.Strings(schemas.EventTypes()))),
 			})
 		}
