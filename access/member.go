@@ -14,7 +14,7 @@ type Membership struct {
 	Kind  string
 	Role  MemberRole
 	Owner schemas.EntityID // of the group
-	Shut  string           // why nobody writes there; "" if that is open
+	Shut  string           // why no member may write there; "" if members may
 }
 
 // MembershipsOf lists the groups that an entity is a member of.

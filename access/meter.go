@@ -124,8 +124,8 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	}
 }
 
-// addTime adds when a call was made. It leaves out a call between two others that no flush would
-// have told apart.
+// addTime adds the time of a call. It leaves out a time between two others that lie closer together
+// than flushes do.
 func addTime(times []int64, at int64) []int64 {
 	if n := len(times); n > 1 && times[n-2] <= at && at < times[n-2]+flushEvery.Microseconds() {
 		times[n-1] = at

@@ -97,7 +97,7 @@ func distinctNames(list []candidate) []string {
 	return out
 }
 
-// RefOf names an agent so that nobody who may name it means another: by its name where no other has that,
+// RefOf names an agent so that each caller who may name it means this one: by its name where no other has that,
 // else by the beginning of its id. Names are unique below their parent alone, and who acts on a hint may be
 // the person, the agent's parent or one between. A person's own agent keeps its name, which the command line
 // takes as the nearest. An agent further down than the children of those has its id: the form must not tell

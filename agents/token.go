@@ -125,8 +125,7 @@ func Admit(g access.Grant, token keys.Token, audience string, life time.Duration
 	return issue(g, r, token, audience, life)
 }
 
-// Exchange uses a token up, and gives whom it was given another one instead. It is for
-// the node.
+// Exchange uses a token up, and gives its entity another one instead. It is for the node.
 func Exchange(g access.Grant, used keys.Token, from string, token keys.Token, audience string,
 	life time.Duration) (Issued, error) {
 	p, err := FindToken(g, used, from)

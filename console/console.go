@@ -151,7 +151,7 @@ func ask[Out any](ctx context.Context, v *visit, name string, in map[string]any)
 	return out, nil
 }
 
-// page serves what show gives, to who has a session.
+// page serves what show gives, to a visitor with a session.
 func (c *Console) page(show func(context.Context, *visit) (view, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := c.visitor(w, r)

@@ -41,7 +41,7 @@ type Batch struct {
 	Unread  int // wanted and unacknowledged: Events, those after them, and Skipped
 	Skipped int // unread that are too old to be shown
 	// Removed are the events that are gone before the reader acknowledged them, at most: its own and
-	// those that it does not want count, for nobody can tell any more.
+	// those that it does not want count too: which they were is no longer known.
 	Removed int
 }
 

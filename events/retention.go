@@ -83,9 +83,9 @@ func (r Retention) Remove(tx *store.Tx, now time.Time, streams []Stream) (remove
 	return removed, nil
 }
 
-// upTo is the last of the events from the beginning of a stream, at most limit, that are old and
-// that nobody has still to read. A younger event before an old one, of a clock that was set back,
-// keeps both.
+// upTo is the last of the events from the beginning of a stream, at most limit, that may go: all
+// their readers read them, or they are older than unread ones are kept. A younger event before an
+// old one, of a clock that was set back, keeps both.
 func (r Retention) upTo(tx *store.Tx, now time.Time, s reached, limit int) (int64, error) {
 	read, unread := r.bounds(now)
 	rows, err := tx.Query(selectAges, s.stream, s.removed, s.node, limit)

@@ -149,8 +149,8 @@ func (h *Hooks) Answer(ctx context.Context, caller ops.Caller, in Input) (Answer
 	return Answer{}, schemas.Invalidf("there is nothing to do on %q", in.Event)
 }
 
-// AnswerJSON is Answer in JSON, of what a client tells as JSON, within Patience. It never
-// fails: what goes wrong is logged, and is no business of a model.
+// AnswerJSON is Answer in JSON, for the input of a client's hook as JSON, within Patience. It
+// never fails: errors are logged, since a model can do nothing about them.
 func (h *Hooks) AnswerJSON(ctx context.Context, caller ops.Caller, asked []byte) []byte {
 	ctx, stop := context.WithTimeout(ctx, Patience)
 	defer stop()

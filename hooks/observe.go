@@ -20,7 +20,7 @@ type Call struct {
 	Error   string `json:"error"` // of a call that failed
 }
 
-// observe keeps what the client told of a call that ended, while the agent that made it holds
+// observe records a call that ended, as the client reports it, while the agent that made it holds
 // a lease of R3. It supports or contradicts what that agent claims later.
 func (h *Hooks) observe(ctx context.Context, caller schemas.EntityID, in Input) error {
 	if in.AgentID != "" {

@@ -33,8 +33,8 @@ type seat struct {
 	id     schemas.EntityID // "" until it is taken, and once it is left
 }
 
-// announce notes for whom the client is about to make a call. A sub-agent that was not
-// met before is registered as an agent below the caller.
+// announce records the sub-agent for which the client is about to make a call. A new sub-agent is
+// registered as an agent below the caller.
 func (h *Hooks) announce(ctx context.Context, caller ops.Caller, in Input) {
 	if in.ToolUseID == "" {
 		return

@@ -35,8 +35,8 @@ func (b *binding) addHook(srv *sdkserver.MCPServer) {
 	srv.AddTool(tool, b.hook)
 }
 
-// hook answers a hook. It never fails: what went wrong is no business of a model. What
-// stands for a model's call is none: the client's hooks carry no such id; see INV-SEAT.
+// hook answers a hook. It never fails, since a model can do nothing about an error. A request with
+// the id of a model's call is not from a hook, which carries none, and gets an empty answer (INV-SEAT).
 func (b *binding) hook(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	text := "{}"
 	if toolUse(req) != "" {

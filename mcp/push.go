@@ -25,7 +25,7 @@ type push struct {
 	asked bool // for again since it began, perhaps too late for it
 }
 
-// look is called once a client of who is subscribed, and once one is no longer: pushing
+// look is called when a client of the principal subscribes, and when one no longer does: pushing
 // starts with the first and ends with the last.
 func (p *pusher) look(who Principal) {
 	if !who.calls() {
@@ -70,9 +70,8 @@ func (p *pusher) over(who Principal, runs *push) {
 	}
 }
 
-// push listens as who, and when that right ends as any other client of the same
-// principal that still has it: one token ends, the next does not. Those that have
-// none are disconnected.
+// push listens as the principal. When the right of one client ends, as its token does, it goes on
+// by that of any other client of the same principal. Clients without the right are disconnected.
 func (p *pusher) push(ctx context.Context, who Principal) {
 	for p.listen(ctx, who) {
 		p.router.Disconnect(who.ID, p.may)
@@ -87,7 +86,7 @@ func (p *pusher) may(who Principal) bool {
 	return who.calls() && ops.MayListen(p.ctx, p.node, who.Caller.Principal)
 }
 
-// listen pushes until ctx ends, or reports that the right to listen as who is gone.
+// listen pushes until ctx ends, or reports that the right to listen as the principal is gone.
 func (p *pusher) listen(ctx context.Context, who Principal) (lost bool) {
 	if !who.calls() {
 		return false

@@ -124,7 +124,7 @@ func (r *Router) clients(principal string) peers {
 	return maps.Clone(r.peers[principal])
 }
 
-// admit and dismiss keep the list of who is connected; a client is the same
+// admit and dismiss keep the list of connected clients; a client is the same
 // principal's for as long as it is.
 func (r *Router) admit(p subscriber, cancel context.CancelCauseFunc) {
 	r.mu.Lock()
@@ -163,7 +163,7 @@ func (r *Router) attach(ctx context.Context, p subscriber, cancel context.Cancel
 	}
 }
 
-// subscribed is called when the subscriptions of a client of who have changed.
+// subscribed is called when the subscriptions of a client of the principal have changed.
 func (r *Router) subscribed(who Principal) {
 	if r.push != nil {
 		r.push.look(who)

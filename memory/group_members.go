@@ -94,7 +94,7 @@ type Joined struct {
 	Role Role             `json:"role"`
 }
 
-// candidate finds whom to add, among those the actor may know.
+// candidate finds the agent to add, among those the actor may know.
 func candidate(g access.Grant, ref string) (schemas.EntityID, error) {
 	who, err := g.Resolve(ref)
 	if err != nil {

@@ -141,7 +141,7 @@ func (r readScope) hiddenAuthors(only func(schemas.EntityID) bool) string {
 // Quarantine is an agent being hidden.
 type Quarantine struct {
 	Agent schemas.EntityID
-	Items int  // that are hidden now, or show again, in the places of who decided
+	Items int  // that are hidden now, or show again, in the places of the entity that decided
 	Moved bool // false if it was so already
 }
 

@@ -75,7 +75,7 @@ const (
 		AND i.entity_id = ?1))
 		ORDER BY i.id LIMIT ?5`
 	selectInvitation = `SELECT ` + invitationColumns + fromInvitations + ` WHERE i.id = ?`
-	// selectInvited lists whom ?1 invited to the group ?2 and who has not been decided about.
+	// selectInvited lists the agents that ?1 invited to the group ?2, while their invitations are pending.
 	selectInvited = `SELECT ` + invitationColumns + fromInvitations +
 		` WHERE i.inviter = ?1 AND i.group_id = ?2 AND i.state = 'pending' AND i.at > ?3 ORDER BY i.id`
 	selectOpenFor = `SELECT ` + invitationColumns + fromInvitations +

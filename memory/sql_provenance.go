@@ -91,8 +91,8 @@ const (
 	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
 		RETURNING n`
 	selectQuarantine = `SELECT n FROM quarantines WHERE agent = ? AND by = ? AND lifted_at = 0`
-	// insertDerived follows the lineage from what an agent and those below it wrote. Whom an
-	// agent acts as stands below it.
+	// insertDerived follows the lineage from what an agent and those below it wrote. The agents
+	// that it acts as stand below it.
 	insertDerived = `WITH RECURSIVE hidden(id) AS (SELECT ?1 UNION SELECT e.id FROM hidden h
 		JOIN entities e ON e.parent_id = h.id),
 		down(n) AS (
@@ -111,7 +111,7 @@ const (
 			AND (q.agent IN (SELECT id FROM source)
 				OR EXISTS (SELECT 1 FROM source s JOIN quarantined_items d ON d.item = s.n AND d.quarantine = q.n))
 				ON CONFLICT DO NOTHING`
-	// countHidden counts what a quarantine hides in the places of who decided it.
+	// countHidden counts what a quarantine hides in the places of the entity that decided it.
 	countHidden = `WITH RECURSIVE
 		hidden(id) AS (SELECT agent FROM quarantines WHERE n = ?1 UNION SELECT e.id FROM hidden h
 		JOIN entities e ON e.parent_id = h.id),

@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Sign signs a message with the key of who is calling and names whose it is.
+// Sign signs a message with the caller's key, and names the owner of that key.
 type Sign func(message []byte) (signature []byte, by schemas.EntityID)
 
 // Write asks for a new item, or for a change of item ID.

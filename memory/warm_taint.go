@@ -15,8 +15,8 @@ import (
 // goes on with its session: four lives of a token.
 const taintCarries = time.Hour
 
-// taintKept is for how long the marks of tokens are kept: longer than any lives or
-// hands on, however the clock was set.
+// taintKept is for how long the marks of tokens are kept: longer than any token lives or passes its
+// mark to the next, however the clock was set.
 const taintKept = 24 * time.Hour
 
 // SecondHand reports whether text of this source was not the writer's own: a tool printed it,
@@ -31,8 +31,8 @@ func (r *row) secondHand() bool {
 // byPerson reports whether a person acts, as themselves or as an agent of theirs.
 func byPerson(g access.Grant) bool { return g.Principal().Reads() }
 
-// Taint marks the session of who as one that was shown second-hand words. The
-// caller keeps itself from doing so at every read. It ends with the session: with
+// Taint marks the session of a principal as one that was shown second-hand words. The caller
+// remembers that, and does not call it at every read. It ends with the session: with
 // the process or, for a bearer, when no token followed for an hour. Nothing a
 // model can call ends it.
 func Taint(g access.Grant, who access.Principal) error {

@@ -13,7 +13,7 @@ import (
 // changes is where this process learns that something changed, whichever process changed
 // it: that a commit notified, that rights moved (the epoch), that a stream has a new head.
 // Those who wait subscribe to one of these. One look at the epoch and at the heads of all
-// streams asked for tells whom a commit may concern, so that it costs the others nothing.
+// streams asked for tells which subscribers a commit may concern, so that it costs the others nothing.
 //
 // To be woken says nothing: a subscriber looks with its own rights. Nor does it make what
 // is kept valid: a cache compares the epoch, or the snapshot, in the transaction that uses it.
@@ -129,7 +129,7 @@ func (a *changes) commit() (others bool) {
 	return others
 }
 
-// look wakes whom a commit may concern: every subscriber if rights moved, or if it
+// look wakes the subscribers that a commit may concern: all of them if rights moved, or if it
 // cannot tell.
 func (a *changes) look(ctx context.Context, n *Node) {
 	asked := a.streams()

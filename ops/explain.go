@@ -225,7 +225,7 @@ func (s *Service) ScoreHistory(ctx context.Context, person Caller, agent string,
 	return list, err
 }
 
-// JudgedOnce is a verdict with the name of who gave it.
+// JudgedOnce is a verdict with the name of the entity that gave it.
 type JudgedOnce struct {
 	trust.Counted
 	By   string `json:"by"`

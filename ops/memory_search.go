@@ -196,8 +196,9 @@ func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, e
 	return found, err
 }
 
-// Recall finds what a prompt may need without a search, by words alone, and as the caller: by says how many
-// lines of whom. What is second-hand is left out, so that no session is marked by it.
+// Recall finds, by words alone, what a prompt may need without a search of the model's. It reads as the caller;
+// by limits how many lines there are, and how many of one author. Second-hand words are left out, so that no
+// session is marked by them.
 func Recall(ctx context.Context, s *Service, caller Caller, text string, by rank.Inject) ([]memory.Hit, error) {
 	q, err := memory.NewQuery(memory.Search{Text: text, Limit: by.Lines, Inject: &by})
 	if err != nil {

@@ -30,8 +30,8 @@ func (s *Service) ItemMoves(ctx context.Context, person Caller, item memory.Item
 	return m, err
 }
 
-// RunsTask reports whether the person may end a task and answer what it asks: who only reads it may
-// not.
+// RunsTask reports whether the person may end a task and answer what it asks; a
+// person who may only read it may not.
 func (s *Service) RunsTask(ctx context.Context, person Caller, task string) (runs bool, err error) {
 	op := access.Op{Tool: taskStatus.Name, Effect: access.Read, Human: true, InPerson: true}
 	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {

@@ -30,7 +30,7 @@ const (
 	Tasks  Toolset = "tasks"
 	Swarms Toolset = "swarm"
 	Review Toolset = "review"
-	Roles  Toolset = "roles" // offered to whom has a workspace, or by name
+	Roles  Toolset = "roles" // offered to callers that have a workspace, or by name
 )
 
 // Toolsets lists the toolsets there are, in the order tools are listed.

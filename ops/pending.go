@@ -22,7 +22,7 @@ type PendingCall struct {
 	Updated time.Time
 	Expires time.Time // until then it can be asked for
 	Answer  any       // of an answered one, as the operation gives it
-	Asked   Asking    // by a waiting one, of the user, whom the caller's client asks
+	Asked   Asking    // the questions of a waiting one, which the caller's client puts to the user
 	Err     error     // or what it was refused for
 }
 
@@ -210,7 +210,7 @@ func (s *Service) Pending(ctx context.Context, caller Caller, id string) (Pendin
 	return s.shownPending(ctx, caller, k)
 }
 
-// resume tries a pending call again, as who asks for it now, and reads what came of it.
+// resume tries a pending call again, as the caller that asks for it now, and reads what came of it.
 func (s *Service) resume(ctx context.Context, caller Caller, k *pendingRow) error {
 	c, err := k.call(s, caller)
 	over := s.Now().UnixMicro() >= k.until
@@ -371,7 +371,7 @@ func (s *Service) CancelPending(ctx context.Context, caller Caller, id string) e
 		return err
 	})
 	if code := schemas.CodeOf(err); code == schemas.CodeDenied || code == schemas.CodeRevoked {
-		return nil // with the right went what there was to give back
+		return nil // the caller lost the right, and with it what could be given back
 	}
 	return err
 }

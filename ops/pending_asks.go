@@ -11,10 +11,10 @@ import (
 	"cordelia/schemas"
 )
 
-// asks reports whether who makes the call is asked what it wants to know while it waits.
+// asks reports whether the caller's client can ask its user the questions of a call that waits.
 func (c *Call) asks() bool { return c.Caller.Asks && c.Caller.MayPend }
 
-// askedOf is what a task that is waited for asks of who may answer.
+// askedOf gives the questions of a task that the call waits for, if the caller may answer them.
 func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
 	if in.TaskID == "" || in.WorkID != "" {
 		return a, nil

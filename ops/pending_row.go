@@ -29,8 +29,8 @@ func (k *pendingRow) head() PendingCall {
 	return PendingCall{ID: k.id, State: k.state, Created: at(k.created), Updated: at(k.updated), Expires: at(k.expires)}
 }
 
-// readPending reads a row as the node: asking for a call that waits is no sign of life
-// of who waits, and who may see its answer is asked when it is shown.
+// readPending reads a row as the node: asking for a pending call is no sign of life of its caller.
+// The right to see the answer is checked when it is shown.
 func (s *Service) readPending(ctx context.Context, owner schemas.EntityID, id string) (k pendingRow, err error) {
 	err = s.Look(ctx, pendingRoutine, func(g access.Grant) error {
 		err := g.Tx().QueryRow(selectPending, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,

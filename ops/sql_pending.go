@@ -11,7 +11,7 @@ const (
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8 WHERE (SELECT count(*) FROM mcp_tasks WHERE owner = ?2) < ?9`
 	selectPending = `SELECT id, owner, tool, arguments, state, until, created_at, updated_at, expires_at, result, refusal
 		FROM mcp_tasks WHERE id = ? AND owner = ? AND expires_at > ?`
-	// endPending ends the wait of ?1 at ?3; who comes second changes nothing.
+	// endPending ends the wait of ?1 at ?3; of two processes that try, the second changes nothing.
 	endPending = `UPDATE mcp_tasks SET state = ?2, updated_at = ?3, expires_at = ?4, result = ?5, refusal = ?6
 		WHERE id = ?1 AND state = 'waiting'`
 	undoPending = `UPDATE mcp_tasks SET state = 'cancelled', updated_at = ?2, result = ''

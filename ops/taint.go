@@ -10,7 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-// reader is who reads, in one session.
+// reader is an entity that reads, in one session.
 type reader struct {
 	entity  schemas.EntityID
 	session string

@@ -82,15 +82,15 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (TaskClaimOut, erro
 		})
 }
 
-// errEnded ends a claim that found nothing while seats of tasks had ended: what that
-// leads to may be there to claim.
+// errEnded ends a claim that found nothing while seats of tasks had ended: the next step of their
+// tasks may offer work.
 var errEnded = errors.New("ops: seats have ended")
 
 // claimOnce claims, or says that there is nothing: errNotYet while time is left.
 func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.Duration) (TaskClaimOut, error) {
 	out, err := c.claimFrom(ctx, in, lease, left, true)
 	if errors.Is(err, errEnded) {
-		if err := c.Node.ReapWork(ctx); err != nil { // another task's trouble is none of the caller's
+		if err := c.Node.ReapWork(ctx); err != nil { // an error of another task must not fail this claim
 			slog.Warn("work items", "err", err)
 		}
 		out, err = c.claimFrom(ctx, in, lease, left, false)
@@ -101,8 +101,8 @@ func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.D
 	return out, err
 }
 
-// seeFiles notes what the files of machine checks are like before an agent learns that it
-// works on them.
+// seeFiles records the state of the files of machine checks before an agent learns that it works
+// on them.
 func (c *Call) seeFiles(ctx context.Context, claimed *work.Claimed) {
 	if claimed == nil || claimed.Resumed {
 		return
@@ -155,8 +155,8 @@ func (in taskClaimIn) again() schemas.Call {
 	return schemas.Tool("task_claim", append(args, "wait_seconds", 50)...)
 }
 
-// nothing says what to do without work. It knows of a role what the caller could take:
-// what others are offered, and under which roles, is theirs.
+// nothing says what to do without work. Of a role it tells only what the caller could take itself, not what
+// is offered to other agents.
 func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 	role := in.Role
 	if in.Group != "" {
@@ -231,7 +231,7 @@ func ownQueue(g access.Grant, want work.Wanted) (work.Wanted, error) {
 	return want, err
 }
 
-// claim claims, and hands on what a swarm gives along with its items.
+// claim claims an item, and adds the results of earlier stages that a swarm gives with it.
 func (c *Call) claim(g access.Grant, want work.Wanted,
 	lease time.Duration) (got work.Claimed, ok bool, err error) {
 	if got, ok, err = work.Claim(g, want, lease); err != nil || !ok {

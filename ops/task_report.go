@@ -107,14 +107,14 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 	return out, nil
 }
 
-// filed is a report that was taken, with the item that came next: all of it is kept
-// for who repeats the call.
+// filed is a report that was taken, with the item that came next. All of it is stored, for a
+// caller that repeats the call.
 type filed struct {
 	controller.Filed
 	Next *work.Claimed `json:"next,omitempty"`
 }
 
-// claimNext claims for who may do that too; nil if there is nothing.
+// claimNext claims the next item, if the actor has the tool for that; nil if there is nothing.
 func (c *Call) claimNext(g access.Grant) (*work.Claimed, error) {
 	may, err := g.Could(g.Actor(), []string{taskClaim.Name})
 	if err != nil {

@@ -158,7 +158,7 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (TaskStatusOut,
 		func(limited context.Context, woken <-chan struct{}) error { return c.awaitStatus(limited, in, woken) })
 }
 
-// notTask says of a task_id that there is none of whether it is the work_id of an item.
+// notTask extends the refusal of an unknown task_id: it may be the work_id of an item.
 func notTask(g access.Grant, tool, id string, refusal error) error {
 	if id == "" || !errors.Is(refusal, schemas.ErrNotFound) {
 		return refusal
@@ -268,7 +268,7 @@ func intents(g access.Grant, items []work.Status) error {
 	return nil
 }
 
-// notWork says of a work_id that there is none of whether it is the task_id of a task.
+// notWork extends the refusal of an unknown work_id: it may be the task_id of a task.
 func notWork(g access.Grant, tool, id string, refusal error) error {
 	if id == "" || !errors.Is(refusal, schemas.ErrNotFound) {
 		return refusal

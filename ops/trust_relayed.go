@@ -40,8 +40,8 @@ func (s *Service) RelayedVerdicts(ctx context.Context, person Caller) (out []Rel
 	return out, err
 }
 
-// RelayedDecision is what became of a relayed verdict: of whom it now counts, and how it
-// stands.
+// RelayedDecision is what became of a relayed verdict: whose verdict it now counts as, and its
+// state.
 type RelayedDecision struct {
 	Number    int64        `json:"number"`
 	Agent     string       `json:"agent"` // the author of the item, or who relayed what the user never said

@@ -26,8 +26,8 @@ func (c *Call) waitOf(seconds int) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// awaiting makes a call with what is left of its wait, and again whenever found
-// returns while once answers errNotYet: in line, or as a pending call for who comes back.
+// awaiting makes a call with what is left of its wait, and again whenever found returns while
+// once answers errNotYet. It waits in this process or, if the caller can come back, as a pending call.
 func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once func(left time.Duration) (Out, error),
 	found func(ctx context.Context, woken <-chan struct{}) error) (Out, error) {
 	switch {

@@ -16,7 +16,7 @@ type Team struct {
 	Members  []Member
 }
 
-// Member is one whom work can be given.
+// Member is an agent of a team that can be given work.
 type Member struct {
 	ID    schemas.EntityID
 	Name  string

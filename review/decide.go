@@ -157,7 +157,7 @@ func located(err error, i int) error {
 }
 
 // approve takes r's item over into its group, if it is what the reviewer was shown
-// (INV-SHOWN) and no person is needed who is not there.
+// (INV-SHOWN), and if a person is here where one is needed.
 func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, error) {
 	items, err := memory.Get(g, []schemas.ItemID{r.item})
 	if err != nil {

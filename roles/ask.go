@@ -53,7 +53,7 @@ func scanAsk(row interface{ Scan(...any) error }) (a Ask, err error) {
 // defaultWithin is how long what a role asks waits.
 const defaultWithin = 24 * time.Hour
 
-// open writes an ask down and tells whom it is for.
+// open stores an ask and notifies the entity that is asked.
 func (a Ask) open(g access.Grant, within time.Duration) (Ask, error) {
 	now := g.Tx().Micros()
 	a.ID, a.At, a.Deadline, a.State = schemas.NewID(), now, now+within.Microseconds(), schemas.ReviewPending
@@ -81,8 +81,8 @@ func (a Ask) notify(g access.Grant) error {
 		schemas.ReviewRequested{GroupID: GroupOf(a.Workspace), AgentID: a.Agent, Items: 1})
 }
 
-// escalate asks whom m reports to: to see to an event, or to approve of an action. Of escalations
-// of a role that have the same type and the same cause one waits.
+// escalate asks the role or person that m reports to: to see to an event, or to approve an action.
+// Only one escalation of a role with the same type and cause waits at a time.
 func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision int64, d Decision) (string, error) {
 	a := Ask{Workspace: w.Workspace.Workspace, Kind: schemas.AskEscalation, Agent: m.Agent, Asked: w.entity(d.Target),
 		Title: e.Type + " escalated: " + d.Steps[len(d.Steps)-1].Step, decision: decision, Outside: e.Outside,

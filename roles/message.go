@@ -49,7 +49,7 @@ type Note struct {
 	Outside bool // this process knows the sender's session to have read what comes from outside
 }
 
-// theOwner is whom a message may name without knowing who owns the workspace; a role of that id comes first.
+// theOwner names the owner of the workspace in a message; a role of that id comes first.
 const theOwner = "owner"
 
 // Limits of messages.

@@ -242,8 +242,8 @@ func (w *World) noRole(ref string, others ...string) error {
 		Try("%s%s shows them", meant, schemas.Tool("role_list"))
 }
 
-// entity is whom a line of reporting names: a role's agent that acts, or whom that one
-// reports to, and so on up to the owner.
+// entity is the entity that a line of reporting leads to: the role's agent if it acts, else that of
+// the role it reports to, and so on up to the owner.
 func (w *World) entity(ref string) schemas.EntityID {
 	for range len(w.Members) + 1 {
 		m := w.Of(ref)

@@ -193,7 +193,7 @@ func (e episode) count(g access.Grant, outcome string) error {
 	return err
 }
 
-// report tells whom a role reports to how a delegation ended, where trust asks for that.
+// report tells the superior of a role how a delegation ended, where trust asks for that.
 func (r *Roles) report(g access.Grant, e episode, outcome string) error {
 	if e.watch == WatchSilent {
 		return nil
@@ -232,8 +232,8 @@ func (r *Roles) memberOf(g access.Grant, agent schemas.EntityID) (*Member, *Worl
 	return w.byAgent[agent], w, nil
 }
 
-// settleAsks does what follows the deadlines of what is asked: it goes to whom the asked one
-// reports to or, at the owner or where the charter says so, is refused. No deadline approves.
+// settleAsks handles asks whose deadline passed: each goes to the superior of the role that was asked
+// or, at the owner or where the charter says so, is refused. No deadline approves.
 func (r *Roles) settleAsks(g access.Grant) error {
 	rows, err := g.Tx().Query(selectLate, g.Tx().Micros())
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (Ask, error) { return scanAsk(r) })

@@ -35,8 +35,8 @@ func (w *World) streams(g access.Grant) error {
 	return nil
 }
 
-// settleStreams delivers the node's own events to the workspaces that want them, each once: what it
-// told several of one workspace has one id.
+// settleStreams delivers the node's own events to the workspaces that want them, each once: an event
+// that several members of a workspace got has one id.
 func (r *Roles) settleStreams(g access.Grant) error {
 	type news struct {
 		workspace, stream string

@@ -13,7 +13,7 @@ type Call struct {
 	Tool string
 	Args []Arg
 	Bare bool // without arguments, where that means something else
-	// Other: who is told of it does not make it itself, but one above it does.
+	// Other: the reader of the hint cannot make the call itself, an agent or person above it can.
 	Other bool
 	Do    bool // in a sentence that says to make it: "call X", "run X"
 	// Lacked: the reader of the hint does not have the tool.
@@ -54,7 +54,7 @@ func Tool(name string, args ...any) Call {
 // Alone is the call of a tool without arguments, for tools that then do something else.
 func Alone(name string) Call { return Call{Tool: name, Bare: true} }
 
-// Other is Tool for another to call than who is told of it.
+// Other is Tool for a call that an agent or person above the reader makes.
 func Other(name string, args ...any) Call {
 	c := Tool(name, args...)
 	c.Other = true

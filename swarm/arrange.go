@@ -18,7 +18,7 @@ import (
 
 // Arrange sends work for a swarm to where it is done: in a pipeline to the cell of
 // its stage, after the work of the stage before; in a hierarchical swarm to the cell
-// of whom it is assigned to. Work for any other group it leaves as it is. CodeInvalid
+// of the agent it is assigned to. Work for any other group it leaves as it is. CodeInvalid
 // lists every item whose place is not clear.
 func Arrange(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
 	var strategy schemas.Strategy

@@ -51,7 +51,7 @@ func CheckEnding(e Ending) error {
 	return c.refusal("the swarm was not disbanded", "swarm_disband")
 }
 
-// Disband ends a swarm for its coordinator, who made it, or those above: the findings
+// Disband ends a swarm, if its coordinator, its creator or an entity above them asks: the findings
 // chosen are shared, open work is cancelled, what it found is archived, its agents are
 // deactivated and its groups closed, in one transaction. A repetition gets the first
 // answer. Errors: CodeNotFound, CodeDenied for other members, CodeConflict for

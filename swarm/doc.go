@@ -11,8 +11,8 @@
 //     items that are done, with copies of the memory those name as it was when they
 //     were reported, and nothing else from any other but what it judges.
 //
-// The strategies differ in groups and memberships, so that who sees what is the
-// authorizer's decision and not a habit:
+// The strategies differ in groups and memberships, so that the authorizer decides which agent
+// sees what, and not a habit:
 //
 //	broadcast     all agents are members of the swarm's one group
 //	pipeline      each stage has a cell, a group of its own; in the swarm's group
@@ -20,7 +20,7 @@
 //	hierarchical  each worker has a cell; the coordinator is in all of them, assigns
 //	              work there, and shares what others should know
 //
-// Who made the swarm owns every group, the coordinator runs them. Arrange sends work offered to
+// The creator of the swarm owns every group, the coordinator runs them. Arrange sends work offered to
 // a swarm to where it belongs; Receive hands results on at the claim, once the items that an
 // item builds on are accepted.
 //

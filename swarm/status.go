@@ -68,8 +68,8 @@ func (s record) merging() []schemas.EntityID {
 	return []schemas.EntityID{s.coordinator, s.creator}
 }
 
-// runs reports whether the actor may see and end all of it: the coordinator, who made
-// it, and those above.
+// runs reports whether the actor may see and end all of it: the coordinator, the creator, and
+// entities above them.
 func (s record) runs(g access.Grant) (bool, error) {
 	if g.Actor() == s.coordinator {
 		return true, nil

@@ -40,7 +40,7 @@
 // It refuses verdicts on people, on what the assessor may not read (that reads
 // the same as what does not exist), and capability feedback from agents.
 //
-// Its limits: who may write a file that is checked can make its own prediction come
+// Its limits: an agent that may write a file that is checked can make its own prediction come
 // true, which is why no folder is checked unless the operator names it and such a
 // prediction weighs half; and an agent learns from its score whether its checks held.
 package trust

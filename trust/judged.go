@@ -11,7 +11,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Judged lists those of these lines of items on which there are verdicts, whoever gave them: what
+// Judged lists those of these lines of items on which there are verdicts of any entity: those that
 // JudgedWrong is to be asked about.
 func Judged(g access.Grant, lines []schemas.ItemID) ([]schemas.ItemID, error) {
 	if g.Tx() == nil {
@@ -26,8 +26,8 @@ func Judged(g access.Grant, lines []schemas.ItemID) ([]schemas.ItemID, error) {
 }
 
 // JudgedWrong tells which items the actor takes for wrong: by the last verdict on their
-// present words of the person above the actor, else of whom their place belongs to, else
-// of the actor itself. Verdicts of others never show.
+// present words of the person above the actor, else of the owner of their place, else of the
+// actor itself. Verdicts of others never show.
 func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]bool, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant

@@ -184,7 +184,7 @@ func (c cached) store(tx *store.Tx) error {
 	return nil
 }
 
-// keep stores c and tells who is concerned if the score is another than before.
+// keep stores c, and sends an event to the agent and the observer if the score changed.
 // Rights move when a tier does, now or at a later step.
 func (c cached) keep(g access.Grant, before cached) error {
 	tx := g.Tx()

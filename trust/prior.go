@@ -66,7 +66,7 @@ func (p Prior) score() Score {
 	return Score{p.mean * p.strength, (unit - p.mean) * p.strength}
 }
 
-// defaultPrior is where those start of whom the ledger has no prior: people, and
+// defaultPrior is the start of entities that have no prior in the ledger: people, and
 // agents that are older than the ledger.
 func defaultPrior() Score {
 	const alpha, whole = PriorMean * PriorStrength * unit, PriorStrength * unit

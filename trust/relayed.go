@@ -10,7 +10,7 @@ import (
 type Relayed struct {
 	Number  int64 // of its row of the ledger
 	Relayer schemas.EntityID
-	Agent   schemas.EntityID // who wrote the item
+	Agent   schemas.EntityID // the author of the item
 	Item    schemas.ItemID
 	Verdict Word
 	Weight  int64 // thousandths it counts for until then

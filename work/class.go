@@ -170,7 +170,7 @@ func classesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 	return string(text), err
 }
 
-// eligible reports whether the actor has the tools and is apart from whom it must be.
+// eligible reports whether the actor has the tools and is unrelated to the agents excluded.
 func eligible(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
 	if needs == "[]" && excluded == "[]" {
 		return true, nil
@@ -191,7 +191,7 @@ func eligible(g access.Grant, chain []access.ChainLink, needs, excluded string) 
 	return unrelated(g, g.Actor(), related)
 }
 
-// unrelated reports whether who is none of others, and neither above nor below one.
+// unrelated reports whether the entity is none of others, and neither above nor below one of them.
 func unrelated(g access.Grant, who schemas.EntityID, others []schemas.EntityID) (bool, error) {
 	for _, other := range others {
 		if near, err := g.OneLine(who, other); err != nil || near {

@@ -69,7 +69,7 @@ type scanner interface{ Scan(...any) error }
 
 func scanRow[S scanner](s S) (r row, err error) { return r, s.Scan(r.dest()...) }
 
-// move changes the state along the table (INV-WORK-EDGE), which says as whom that may be.
+// move changes the state along the table (INV-WORK-EDGE), which says in which role an actor may do that.
 func (r *row) move(on schemas.Trigger, as schemas.By) error {
 	to, ok := schemas.NextWork(r.state, on, as)
 	if !ok {
@@ -171,7 +171,7 @@ func (t *readyNews) announce(g access.Grant) error {
 		streams[to].Items += one.ready.Items
 	}
 	for _, to := range order {
-		if to == events.EntityStream(g.Actor()) { // its own doing is no news to it
+		if to == events.EntityStream(g.Actor()) { // the actor needs no event of its own change
 			continue
 		}
 		if err := g.Emit(to, schemas.EventWorkReady, *streams[to]); err != nil {

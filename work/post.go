@@ -32,7 +32,7 @@ func CancelPosted(g access.Grant, ids []string) error {
 }
 
 // ResultOf is the result of an item that is done, as JSON, "" for none. It is for the node,
-// for whom the item was posted.
+// which posted the item.
 func ResultOf(g access.Grant, id string) (result string, err error) {
 	if !g.IsNode() {
 		return "", access.ErrNoGrant

@@ -211,7 +211,7 @@ func (p *Report) AsReleased(why string) *Report {
 	return f
 }
 
-// maxPool bounds whom takers asks about.
+// maxPool bounds the agents that takers asks about.
 const maxPool = 200
 
 // AnyTaker reports whether an agent of its pool could take an item, with the rights it has now.

@@ -38,7 +38,7 @@ type Means struct {
 type Draft struct {
 	Intent      string
 	Brief       Brief
-	Role        string // of whom it is for, "" = any
+	Role        string // of the agent that it is for, "" = any
 	Needs       []string
 	AssignedTo  string // name or id, "" = any agent of the pool
 	Excluded    []schemas.EntityID
@@ -185,7 +185,7 @@ type Submitted struct {
 }
 
 // Submit puts the items of s into the queue, all or none. Errors: CodeNotFound and
-// CodeDenied (a group, or whom an item is assigned to), and those of arrange.
+// CodeDenied (a group, or the agent that an item is assigned to), and those of arrange.
 func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items []Submitted, err error) {
 	if g.Tx() == nil {
 		return "", nil, access.ErrNoGrant

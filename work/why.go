@@ -10,8 +10,8 @@ import (
 )
 
 // WhyNot says why the actor gets nothing of the work it named, "" if there is no more to say than
-// that none is ready; never means that waiting changes nothing. What the actor does not see it is
-// told nothing of.
+// that none is ready; never means that waiting changes nothing. It says nothing of work that
+// the actor does not see.
 func WhyNot(g access.Grant, want Wanted) (why string, never bool, err error) {
 	switch {
 	case want.Work != "":

@@ -151,8 +151,8 @@ func strike(folder string) error {
 	return nil
 }
 
-// Pauses for who reads along at a terminal; on a slow machine there are none after a
-// while. Meanwhile the lease runs out that is waited for otherwise.
+// Pauses for a person who reads along at a terminal; on a slow machine there are none after a
+// while. Meanwhile the lease runs out that the demo would otherwise wait for.
 const (
 	afterTitle = 700 * time.Millisecond
 	afterLine  = 400 * time.Millisecond

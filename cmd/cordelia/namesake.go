@@ -11,9 +11,9 @@ import (
 	"cordelia/schemas"
 )
 
-// sayNamesakes says after a registration that others have the name of the new agent, and
-// whom --as means by it: parents give names without knowing of each other. It knows of
-// those whom the caller may list, and of the one that --as means.
+// sayNamesakes says after a registration that other agents have the name of the new one, and which
+// of them --as means by it: parents give names without knowing of each other. It sees the agents
+// that the caller may list, and the one that --as means.
 func sayNamesakes(ctx context.Context, w *cli.Acting, answer any) {
 	made, err := cli.OutputOf[ops.AgentRegisterOut](answer)
 	if err != nil {
@@ -55,7 +55,7 @@ func alsoCalled(w *cli.Acting, name string, others []ops.AgentRow) string {
 	return "other agents are called " + name + ": " + strings.Join(list, "; ")
 }
 
-// asMeans says whom --as means by a name that others have too, and what to call the rest.
+// asMeans says which agent --as means by a name that several have, and how to name the others.
 func asMeans(means, made schemas.EntityID, others int) string {
 	switch {
 	case means == "":

@@ -278,8 +278,8 @@ func showReview(a *cli.App, r review.Entry) {
 	}
 }
 
-// byWord names who is shown as the author of what waits: of a task's result who asked
-// for it. Who did it stands in its account.
+// byWord is the label of the author of what waits. Of a task's result that is its submitter; the
+// agents that did it stand in its account.
 func byWord(kind review.Kind) string {
 	if kind == review.TaskResult {
 		return "submitted by"

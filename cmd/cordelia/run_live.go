@@ -67,7 +67,7 @@ func (b *liveBoard) Note(text string) {
 
 // Task draws how the task stands.
 func (b *liveBoard) Task(v controller.View) {
-	v.Outcomes = nil // their evidence is for who reads it afterwards
+	v.Outcomes = nil // a reader looks at their evidence afterwards
 	now, err := boardOf(b.App, v)
 	if err != nil {
 		return

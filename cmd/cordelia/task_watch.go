@@ -169,7 +169,7 @@ func (t *taskWatch) moved() bool {
 func (t *taskWatch) draw(now *taskBoard, wide, high int) {
 	rest := ""
 	if !now.State.Final() {
-		now.outcomes = nil // their evidence is for who reads it afterwards
+		now.outcomes = nil // a reader looks at their evidence afterwards
 		now.running = sharedSeats(now.TaskID)
 		rest = "cordelia task show has it all"
 	}

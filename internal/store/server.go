@@ -50,7 +50,7 @@ var serverDialect = dialect{
 	begin:      []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(" + writeKey + ")"},
 	read:       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	concurrent: []string{"BEGIN ISOLATION LEVEL READ COMMITTED"},
-	// The agent's turn comes first: who waits for it holds up nobody who writes alone.
+	// The agent's lock comes first: a transaction that waits for it must not hold the shared one meanwhile.
 	afterAgent: "SELECT pg_advisory_xact_lock(hashtextextended(?, 1)), pg_advisory_xact_lock_shared(" + writeKey + ")",
 	last:       "SELECT pg_advisory_xact_lock(" + lastKey + ")",
 	// All that is in progress counts: what commits last need not have begun last.

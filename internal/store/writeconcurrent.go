@@ -34,8 +34,8 @@ var shared = map[string]bool{
 	"call_counts": true, "denials": true, // of the flushes of nodes, which take turns
 }
 
-// signOfLife begins the one change of an agent's own row that is made beside others. The sign only rises, but
-// for one of a time to come, which lets nobody in: a decision that it allowed holds.
+// signOfLife begins the one change of an agent's own row that is made beside others. The sign only
+// rises, unless it lies in the future, where it gives no right: a decision that it allowed holds.
 const signOfLife = "UPDATE entities SET last_seen_at = "
 
 // WriteConcurrent is Write where the engine can run transactions beside each other: those of one

@@ -8,7 +8,7 @@ import (
 	"cordelia/schemas"
 )
 
-// written is an author whom the query names.
+// written is an author that the query names.
 type written struct {
 	name   string
 	words  []int   // of the query, that are the name

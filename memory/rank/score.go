@@ -30,7 +30,7 @@ const (
 	inSpan        = 1.5 // a word's worth, as if the text had the date in it
 	byShape       = 1.35
 	byFolder      = 2.0  // lies in the group of the searcher's folder
-	secondHand    = 0.7  // times byAuthor above 1: who is named in the question is heard first
+	secondHand    = 0.7  // times byAuthor above 1: an author that the question names comes first
 	spelledAlike  = 0.5  // likeness from which a word stands for another
 	belowAlike    = 0.49 // the most of words that no typo makes the same: only a near miss
 	nearlyAlike   = 0.35

@@ -34,7 +34,7 @@ func Words(query string) []text.Word {
 	return out
 }
 
-// Reader is for whom a search is ranked, and from where.
+// Reader is the entity for which a search is ranked, and where it searches from.
 type Reader struct {
 	Items    int64  // how many items the search looks through
 	Here     int64  // the scope whose items come first, 0 = none

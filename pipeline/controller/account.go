@@ -15,7 +15,7 @@ const (
 	leastVerdict = 120
 )
 
-// Account says in lines how the result of a task came about, for who decides over it:
+// Account says in lines how the result of a task came about, for the person who decides over it:
 // each criterion with its verdict and evidence, and who planned, did, judged and merged.
 // CodeNotFound if it is none of the pipeline, or hidden; nothing before the first round.
 func Account(g access.Grant, id string) ([]string, error) {

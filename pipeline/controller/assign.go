@@ -53,8 +53,8 @@ func (u *taskTx) executes(t pipeline.Team, s schemas.PlannedSubTask, barred []sc
 	return u.coordinates(t, barred)
 }
 
-// judges is where what came of a subtask is judged: a coordinator who assigns judges,
-// too, unless it stands above or below who executed it; elsewhere, who is free.
+// judges is where the outcome of a subtask is judged: in a hierarchical swarm by the coordinator,
+// unless it stands above or below the executor; elsewhere by any free agent.
 func (u *taskTx) judges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
 	if t.Strategy == schemas.Hierarchical {
 		return u.coordinates(t, barred)

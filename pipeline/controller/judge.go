@@ -204,7 +204,7 @@ func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	if err := sub.save(u.g); err != nil {
 		return err
 	}
-	// Of what is held a person's word counts, once it is given; what nobody judged says nothing.
+	// A held outcome is counted by the person's decision, once there is one; one without a verdict is not counted.
 	if sub.outcome.Status != schemas.OutcomeHeld && o.none == "" {
 		if err := u.rateAttempt(sub, o.by); err != nil {
 			return err

@@ -47,9 +47,9 @@ func shownBy(verdicts []schemas.CriterionVerdict) (p trust.Proof) {
 	return p
 }
 
-// credit counts an accepted result for who planned its round and who merged it, by the
-// word of who accepted it: a person, or who merged it, whose word is worth nothing for
-// its own work.
+// credit counts an accepted result for the agents that planned its round and merged it, on the
+// word of the entity that accepted it: a person, or the merging agent, whose word counts nothing
+// for its own work.
 func (u *taskTx) credit(by schemas.EntityID) error {
 	return u.answerable(trust.Outcome{Success: true, Judge: by})
 }

@@ -63,8 +63,8 @@ func (u *taskTx) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, er
 			"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
 }
 
-// passOn offers the seat of a judge who cannot judge to others, if there are any: what it could not
-// decide is nobody's failure. Without others the seat ends unfilled.
+// passOn offers the seat of a judge that cannot judge to other agents, if there are any. What it could
+// not decide counts as no failure. Without other agents the seat ends unfilled.
 func (c *Controller) passOn(g access.Grant, t *task, s seat, p *work.Report) (as *work.Report, led string, err error) {
 	others := false
 	if err = c.asNodeOn(g, t, func(u *taskTx) error {
@@ -76,8 +76,8 @@ func (c *Controller) passOn(g access.Grant, t *task, s seat, p *work.Report) (as
 	return p.AsReleased(p.Note()), "the seat is offered to others, for you did not judge it", nil
 }
 
-// dismiss ends the lease of who gave its last answer. Others may try, if there are
-// any; else the seat ends as failed.
+// dismiss ends the lease of an agent that has no answers left. Other agents may try, if there
+// are any; else the seat ends as failed.
 func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report,
 	why string) (as *work.Report, led string, err error) {
 	others := false

@@ -80,7 +80,7 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 
 // BlindRole reports whether one of these agents holds a lease of a role that works from
 // its brief alone (R1, R3, R4a): only R2 and R4b read the shared memory. It is for the
-// authorizer, whose grants say it of who reads by them.
+// authorizer, whose grants carry it.
 func BlindRole(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
 	if err := tx.QueryRow(selectBlindRole, store.List(who), store.List(roles)).Scan(&alone); err != nil {

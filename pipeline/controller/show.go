@@ -12,7 +12,7 @@ import (
 	"cordelia/work"
 )
 
-// View is a task as those who may see it see it.
+// View is what a task shows to those who may see it.
 type View struct {
 	TaskID     string            `json:"task_id"`
 	State      schemas.TaskState `json:"state"`
@@ -130,7 +130,7 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if err := v.addSeats(g, t); err != nil {
 		return View{}, err
 	}
-	// Who is to take a seat that is taken already?
+	// No one is to take a seat that is taken already.
 	if len(v.Seats) > 0 && (t.state == schemas.TaskPerceiving || t.state == schemas.TaskPlanning) && !v.Suspended &&
 		v.Seats[0].State != schemas.WorkReady {
 		v.Next = nil

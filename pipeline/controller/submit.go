@@ -248,9 +248,9 @@ func Asked(g access.Grant, id string) (questions []string, nth int, err error) {
 	return t.asked[len(t.asked)-1].Questions, len(t.asked), nil
 }
 
-// Cancel ends a task and what is open of it; the holders' next reports do not count.
-// n is how many work items that were. It is for who runs the task. CodeNotFound if it
-// is none of the pipeline or hidden, CodeConflict if it is over.
+// Cancel ends a task and its n open work items; the holders' next reports do not count. Only the
+// actor that runs the task may. CodeNotFound if it is no task of the pipeline or hidden,
+// CodeConflict if it is over.
 func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
 	t, err := managed(g, id)
 	if err != nil {

@@ -155,7 +155,7 @@ func visible(g access.Grant, id string) (*task, error) {
 	return findTask(g, id, scope.Groups)
 }
 
-// move changes the state along the table (INV-TASK-EDGE), which says as whom that may be.
+// move changes the state along the table (INV-TASK-EDGE), which says in which role an actor may do that.
 func (t *task) move(on schemas.Trigger, as schemas.By) error {
 	to, ok := schemas.NextTask(t.state, on, as)
 	if !ok {

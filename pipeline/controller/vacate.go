@@ -10,8 +10,8 @@ import (
 	"cordelia/work"
 )
 
-// Vacate offers the seats that wait for an agent which has ended to who is there: they
-// would wait in vain. Its leases end with its rights.
+// Vacate offers the seats that wait for an agent which has ended to the agents that remain. Its
+// leases end with its rights.
 func (c *Controller) Vacate(g access.Grant, who schemas.EntityID) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant

@@ -134,7 +134,7 @@ func samePlace(a, b string) bool {
 	return resolved(a) == resolved(b)
 }
 
-// RemoveAll removes a folder of a worker's, who may have taken away the right to.
+// RemoveAll removes a folder of a worker, also if the worker took away the right to do that.
 func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {

@@ -60,7 +60,7 @@ type App struct {
 	PassphraseFile *os.File // of PassphraseFD
 	Begun          bool     // the command line was understood
 	Typed          *cobra.Command
-	As             string      // whom the command acts as, "" for the person
+	As             string      // the agent that the command acts as, "" for the person
 	opCommands     []opCommand // the commands that call operations
 	given          []*pflag.Flag
 	// names of agents by id, "" for those that may not be named here

@@ -156,7 +156,7 @@ func fieldsOf(part reflect.Type) (names []string) {
 
 // Unusable words an error of the settings.
 func Unusable(home node.Home, err error) error {
-	if schemas.CodeOf(err) == schemas.CodeDenied { // who may write the file is wrong, not what it says
+	if schemas.CodeOf(err) == schemas.CodeDenied { // the rights of the file are wrong, not its content
 		return err
 	}
 	refusal := schemas.Invalidf("%s cannot be used: %s", File(home), schemas.MessageOf(err)).

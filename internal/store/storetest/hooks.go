@@ -144,8 +144,8 @@ func closing(t *testing.T, s *store.Store) {
 	refused(s.Read(context.Background(), func(*store.Tx) error { return nil }))
 }
 
-// keeps: what is kept lasts as long as its transaction, is seen by what that leaves to
-// do after its commit, and by no other; who may see two commits keeps nothing.
+// keeps: a value kept by a transaction lasts as long as that, and only the transaction and the
+// functions it leaves for after its commit see it. A read that may see two commits keeps none.
 func keeps(t *testing.T, s *store.Store) {
 	type key struct{}
 	keep := func(tx *store.Tx) error {
