@@ -36,7 +36,7 @@ func (b *binding) addHook(srv *sdkserver.MCPServer) {
 }
 
 // hook answers a hook. It never fails, since a model can do nothing about an error. A request with
-// the id of a model's call is not from a hook, which carries none, and gets an empty answer (INV-SEAT).
+// the id of a model's call is not from a hook, which carries none, and gets an empty answer; see INV-SEAT.
 func (b *binding) hook(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	text := "{}"
 	if toolUse(req) != "" {
