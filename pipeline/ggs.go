@@ -27,7 +27,6 @@ type Parameters struct {
 	MaxReplans          int     // the last request that may be followed by another round
 	TimeBudgetMS        int64
 	Table               Table
-	ByQuality           bool // the gradient is that of quality: what passing time adds to the loss is no change
 	// two rounds in a row that move the loss up by more than Epsilon end the task, if D > Delta
 	KillSwitch bool
 	Patient    bool // a first approach that ran is refined once before anything is blocked

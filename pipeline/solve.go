@@ -71,11 +71,7 @@ func (p Parameters) measured(r schemas.ReplanRequest, failure Failure, before Tr
 	if before.Rounds > 0 {
 		d.GradL, d.QualityGradient = loss.L-before.L, after.Quality-before.Quality
 	}
-	change := d.GradL
-	if p.ByQuality {
-		change = d.QualityGradient
-	}
-	d.Gradient = p.Direction(change, loss.D)
+	d.Gradient = p.Direction(d.GradL, loss.D)
 	after.Rising = 0
 	if above(d.GradL, p.Epsilon) {
 		after.Rising = before.Rising + 1
