@@ -106,7 +106,7 @@ func (s *Seats) SeatOf(ctx context.Context, workID string) (v controller.View, o
 
 // elsewhere reports whether a group's tasks are about another repository than the worker's.
 func (s *Seats) elsewhere(group schemas.GroupID) bool {
-	return s.Repo != "" && strings.HasPrefix(string(group), runGroups) && group != groupOf(s.Repo)
+	return s.Repo != "" && strings.HasPrefix(string(group), runGroups) && group != RunGroup(s.Repo)
 }
 
 // seatAgent is an agent that fills seats.

@@ -39,27 +39,24 @@ const seatLife = 24 * 3600
 
 // Submit begins a task in the group of the repository, so that only the agents of
 // runs in it are offered the seats, and lessons of one task reach the next.
-func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
-	group := groupOf(r.Folder)
-	known, err := s.Knows(ctx, r.Folder)
+func (s *Seats) Submit(ctx context.Context, words, folder string) (task string, err error) {
+	group := RunGroup(folder)
+	known, err := s.Knows(ctx, folder)
 	if err == nil && !known {
 		_, err = ask[MemoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
 			map[string]any{"action": "create", "group": group,
-				"description": "tasks that cordelia run works on in " + r.Folder})
+				"description": "tasks that cordelia run works on in " + folder})
 	}
 	if err != nil {
 		return "", err
 	}
-	in := map[string]any{"request": r.Words, "group": group, "tools": run.Tools()}
-	if r.Within > 0 {
-		in["within_seconds"] = r.Within
-	}
-	out, err := ask[TaskSubmitOut](ctx, s.Node, s.Person, taskSubmit, in)
+	out, err := ask[TaskSubmitOut](ctx, s.Node, s.Person, taskSubmit,
+		map[string]any{"request": words, "group": group, "tools": run.Tools()})
 	return out.TaskID, err
 }
 
-// groupOf is the group of the tasks of a repository.
-func groupOf(folder string) schemas.GroupID {
+// RunGroup is the group of the tasks of a repository.
+func RunGroup(folder string) schemas.GroupID {
 	var slug strings.Builder
 	for _, c := range strings.ToLower(filepath.Base(folder)) {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
@@ -79,19 +76,16 @@ func (s *Seats) apart() work.Apart {
 	if s.Repo == "" {
 		return work.Apart{}
 	}
-	return work.Apart{Prefix: runGroups, But: groupOf(s.Repo)}
+	return work.Apart{Prefix: runGroups, But: RunGroup(s.Repo)}
 }
 
-// Group is the group of the tasks of a repository.
-func (s *Seats) Group(folder string) schemas.GroupID { return groupOf(folder) }
-
 // Belongs reports whether a task is one of a repository.
-func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupID == groupOf(folder) }
+func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupID == RunGroup(folder) }
 
 // Knows reports whether a task was begun in a repository before.
 func (s *Seats) Knows(ctx context.Context, folder string) (bool, error) {
 	_, err := ask[MemoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
-		map[string]any{"action": "read", "group": groupOf(folder)})
+		map[string]any{"action": "read", "group": RunGroup(folder)})
 	if errors.Is(err, schemas.ErrNotFound) {
 		return false, nil
 	}

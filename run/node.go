@@ -14,8 +14,6 @@ import (
 // Node is what a run needs of the installation it works for. What it asks for in the name
 // of an agent is decided as any call of that agent is.
 type Node interface {
-	// Submit begins a task for the user; group is where its seats are offered.
-	Submit(ctx context.Context, r Request) (task string, err error)
 	// Answer answers the questions of R1; "" = go on without.
 	Answer(ctx context.Context, task, answers string) error
 	// View is the task with its seats, outcomes and result.
@@ -40,14 +38,7 @@ type Node interface {
 	Serve(ctx context.Context, a Agent, conn net.Conn) error
 }
 
-// Request is a task as the user wants it.
-type Request struct {
-	Words  string // of the user
-	Folder string // the repository: its seats are offered in a group for this folder
-	Within int    // seconds until its deadline, 0 = none
-}
-
-// Agent is who fills a seat.
+// Agent is an agent that fills a seat.
 type Agent struct {
 	ID    schemas.EntityID
 	Name  string

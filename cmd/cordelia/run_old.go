@@ -25,7 +25,7 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 		return err
 	}
 	if !seats.Belongs(v, repo.Top) {
-		return schemas.Invalidf("task %s is none of this repository", f.discard).
+		return schemas.Invalidf("task %s belongs to another repository", f.discard).
 			Try("run it in the repository it was begun in")
 	}
 	if !v.State.Final() {
@@ -54,7 +54,7 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Re
 		w.Say("No task was begun in %s.", cli.Clean(repo.Top))
 		return nil
 	}
-	answer, err := w.Call(ctx, "task_status", map[string]any{"group": seats.Group(repo.Top), "limit": 50})
+	answer, err := w.Call(ctx, "task_status", map[string]any{"group": ops.RunGroup(repo.Top), "limit": 50})
 	if err != nil {
 		return err
 	}

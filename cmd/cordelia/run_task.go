@@ -158,7 +158,7 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 	id := r.f.resume
 	if id == "" {
-		if id, err = r.seats.Submit(ctx, runner.Request{Words: words, Folder: r.repo.Top}); err != nil {
+		if id, err = r.seats.Submit(ctx, words, r.repo.Top); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 		return err
 	}
 	if !r.seats.Belongs(r.task, r.repo.Top) {
-		return schemas.Invalidf("task %s is none of this repository", id).
+		return schemas.Invalidf("task %s belongs to another repository", id).
 			Try("run it in the repository it was begun in")
 	}
 	return nil

@@ -173,7 +173,7 @@ func readMark(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxMark {
-		return nil, fmt.Errorf("%s is none of git's files", path)
+		return nil, fmt.Errorf("%s is not a file of git's", path)
 	}
 	return os.ReadFile(path)
 }
