@@ -25,7 +25,7 @@ func Clamp(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolic
 		if slices.Contains(parent.OperatorIDs, id) {
 			child.OperatorIDs = append(child.OperatorIDs, id)
 		} else {
-			note("operator_ids: %s is none of %s's", id, parent.RoleID)
+			note("operator_ids: %s is not one of %s's", id, parent.RoleID)
 		}
 	}
 	child.Authority = strictest(t.Authority, parent.Authority, note)
@@ -53,7 +53,7 @@ func domains(t schemas.RoleTemplate, parent schemas.Role, note func(string, ...a
 			list = append(list, parent.Domains...)
 			note("domains: * becomes those of %s", parent.RoleID)
 		default:
-			note("domains: %s is none of %s's", d, parent.RoleID)
+			note("domains: %s is not one of %s's", d, parent.RoleID)
 		}
 	}
 	slices.Sort(list)

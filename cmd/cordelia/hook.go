@@ -81,7 +81,7 @@ func hookAnswer(ctx context.Context, a *cli.App, as string) (printed []byte, err
 	}
 	var in hooks.Input
 	if err := json.Unmarshal(bytes.TrimSpace(raw), &in); err != nil {
-		return nil, schemas.Invalidf("stdin is not what a hook is told").Because(err)
+		return nil, schemas.Invalidf("stdin is not the JSON that a client gives a hook").Because(err)
 	}
 	n, err := a.OpenUsed(ctx)
 	if err != nil {

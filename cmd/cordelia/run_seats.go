@@ -191,7 +191,7 @@ func (f runFlags) shield(ctx context.Context, home node.Home,
 	}
 	for _, port := range f.ports {
 		if port < 1 || port > 65535 {
-			return nil, "", schemas.Invalidf("--port %d is none", port).Expecting("1 to 65535")
+			return nil, "", schemas.Invalidf("--port %d is no port", port).Expecting("1 to 65535")
 		}
 		add.Ports = append(add.Ports, uint16(port))
 	}

@@ -121,7 +121,7 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	for _, node := range v.Nodes {
 		if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
 			v.Damage = append(v.Damage, events.Damage{Kind: events.Forged,
-				What: "checkpoints were signed by node " + node + ", which is none of --node"})
+				What: "checkpoints were signed by node " + node + ", which --node does not name"})
 		}
 	}
 	if a.AsJSON {

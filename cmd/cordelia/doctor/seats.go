@@ -65,7 +65,7 @@ func tried(ctx context.Context, client runner.Client) Finding {
 		Word string `json:"word"`
 	}
 	if err == nil && (json.Unmarshal(answer.Structured, &trial) != nil || trial.Word == "") {
-		err = fmt.Errorf("its answer is none of the schema: %.100s", answer.Structured)
+		err = fmt.Errorf("its answer does not fit the schema: %.100s", answer.Structured)
 	}
 	if err == nil {
 		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", cli.Clean(trial.Word),
