@@ -45,7 +45,7 @@ func (b Boundary) scope(k Kind) schemas.MemoryScope {
 
 // CheckRegistration returns an error of code denied unless child may be
 // registered under the last entity of chain, the human root first
-// (INV-ATTENUATE). The child is held against every ancestor's present
+// (INV-ATTENUATE). The child is checked against every ancestor's present
 // declaration, because one above the parent may have been reduced since; all
 // violations are reported at once. Use Evaluate for whether the chain is alive.
 func CheckRegistration(child schemas.Capabilities, chain []ChainLink) error {
@@ -70,7 +70,7 @@ func CheckRegistration(child schemas.Capabilities, chain []ChainLink) error {
 		Try("ask for less, or have the parent widened with %s first", schemas.Other("agent_capabilities"))
 }
 
-// ancestor is one boundary a child is held against, above levels up (1 = parent).
+// ancestor is one boundary a child is checked against, above levels up (1 = parent).
 type ancestor struct {
 	boundary Boundary
 	above    int

@@ -103,7 +103,7 @@ func TestPatternsNeverReachStagingOrSystemGroups_INV_RESERVED(t *testing.T) {
 	require.True(t, CoveredBy([]string{"*"}, "staging-*"), "a pattern that reaches nothing may be handed down")
 }
 
-// FuzzCovers holds Covers against regular expressions: q covers p exactly when q
+// FuzzCovers checks Covers against regular expressions: q covers p exactly when q
 // matches p with a letter for its stars that is no literal of q.
 func FuzzCovers(f *testing.F) {
 	for _, pair := range [][2]string{

@@ -70,7 +70,7 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 }
 
 // overlay puts the given fields over the present record, so that a field left
-// out keeps its value, and holds the result against every ancestor.
+// out keeps its value, and checks the result against every ancestor.
 func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (schemas.Capabilities, error) {
 	present, err := json.Marshal(r.Capabilities)
 	if err != nil {

@@ -170,7 +170,7 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 	return g.RightsChanged() // who is above has one more below
 }
 
-// checkGrants holds the explicit grants against the agent's capabilities, which
+// checkGrants checks the explicit grants against the agent's capabilities, which
 // lie inside what the parent has to give. joins is how a group and the rights for it are
 // given at once, nil where only the capabilities can be widened.
 func checkGrants(r Record, joins func(group string) schemas.Call) error {

@@ -68,7 +68,7 @@ func scanLeaf(r *sql.Rows) (l storedLeaf, err error) {
 		&l.detail)
 }
 
-// verify holds the entry against its own hash, and that against the entry
+// verify checks the entry against its own hash, and that against the entry
 // before it. What it accepts is, byte for byte, what record wrote.
 func (l storedLeaf) verify(want int64, prev []byte) ([]byte, error) {
 	if l.Seq != want {

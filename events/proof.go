@@ -105,7 +105,7 @@ type Proved struct {
 	Older      *Checkpoint
 }
 
-// CheckProof reads a proof and holds it against the checkpoints in it. Whether
+// CheckProof reads a proof and checks it against the checkpoints in it. Whether
 // their node is the right one the caller must know. Errors: CodeInvalid.
 func CheckProof(raw []byte) (Proved, error) {
 	var p Proof

@@ -47,7 +47,7 @@ type ForkNote struct {
 // Sound reports whether nothing was found.
 func (v Verified) Sound() bool { return len(v.Damage) == 0 }
 
-// Verify holds the record at place, as store.Place says it, against itself, entry by entry,
+// Verify checks the record at place, as store.Place says it, against itself, entry by entry,
 // and against every checkpoint in files that was signed for it. Of damage in the record it names
 // the first place; a tree that was made anew shows between which checkpoints.
 // Files of one name hold the same node's checkpoints. What it cannot read is an
@@ -204,7 +204,7 @@ func (v *verifying) matchesRecord(c Checkpoint) bool {
 	return ok && root == c.Edge.Root() && v.leaf[c.Size()] == c.Leaf
 }
 
-// compare holds the checkpoints against the record.
+// compare checks the checkpoints against the record.
 func (v *verifying) compare() error {
 	var rest []Checkpoint
 	explained := []Fork{}

@@ -240,7 +240,7 @@ func TestReportFindsWhatMessagesShow(t *testing.T) {
 	})
 }
 
-// A role is held against its own past.
+// A role is compared with its own past.
 func TestReportTellsOfRoleDrift(t *testing.T) {
 	h := newHomestead(t)
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {

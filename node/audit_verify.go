@@ -30,7 +30,7 @@ func scanReference(r *sql.Rows) (v auditReference, err error) {
 		&v.Actor, &v.Record, &v.body, &v.at)
 }
 
-// verifyMessages holds every message between roles against the audit entry that was
+// verifyMessages checks every message between roles against the audit entry that was
 // written with it (INV-MESSAGE), and adds what does not fit to v. The record itself
 // is verified already, so that an entry is what it was.
 func verifyMessages(tx *store.Tx, v *events.Verified) error {

@@ -72,8 +72,8 @@ func (n *Node) Adopt(ctx context.Context, person access.Principal, a Adoption) (
 		return agents.Record{}, schemas.Invalidf("the record's id is not the hash of its key").Try(
 			"ask for a fresh record: cordelia agent record NAME, on the agent's node")
 	case !slices.Contains(schemas.AgentTypes(), r.AgentType):
-		return agents.Record{}, schemas.Invalidf("there is no agent_type %q, which the record has", schemas.Shorten(string(r.AgentType), 64)).
-			Expecting("one of %s", schemas.Joined(schemas.AgentTypes()))
+		return agents.Record{}, schemas.Invalidf("there is no agent_type %q, which the record has",
+			schemas.Shorten(string(r.AgentType), 64)).Expecting("one of %s", schemas.Joined(schemas.AgentTypes()))
 	case r.DisplayName == "" || len(r.DisplayName) > maxDisplayName || strings.Contains(r.DisplayName, "\x00"):
 		return agents.Record{}, schemas.Invalidf("the record's display_name has %d bytes, or holds the character NUL",
 			len(r.DisplayName)).Expecting("1–%d bytes", maxDisplayName)

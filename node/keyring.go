@@ -119,7 +119,7 @@ func (r *Keyring) unseal(ctx context.Context, record agents.Record) (keys.Identi
 	return openSealed(parent, record)
 }
 
-// openSealed opens the key in a record and holds it against the record: a blob
+// openSealed opens the key in a record and checks it against the record: a blob
 // put in its place must not become an agent's key.
 func openSealed(parent keys.Identity, record agents.Record) (keys.Identity, error) {
 	identity, err := keys.Open(parent, record.SealedKey)

@@ -90,7 +90,7 @@ func compileCheck(tool string, text json.RawMessage) (jsonschema.Schema, error) 
 	return all[name], err
 }
 
-// validate holds args against the published schema, once what has one meaning alone is in
+// validate checks args against the published schema, once what has one meaning alone is in
 // the form it wants, and words every violation by its path, with the names known there.
 func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage, error) {
 	doc, err := jsonschema.Decode(args)

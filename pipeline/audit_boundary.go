@@ -38,7 +38,7 @@ func (l *taskLog) intent(Watch) {
 	}
 }
 
-// bounds is what a plan sent at a moment is held against: what directives blocked and
+// bounds is what a plan sent at a moment is checked against: what directives blocked and
 // memory forbade until then, in this task.
 func (l *taskLog) bounds(at schemas.AuditEvent) (b Brief) {
 	for _, d := range before(l, each[schemas.PlanDirective](l, recordDirective), at) {

@@ -28,7 +28,7 @@ type reading struct {
 	repaired bool
 }
 
-// fit holds an object against a type and names all that is wrong with it.
+// fit checks an object against a type and names all that is wrong with it.
 func fit(text []byte, typ reflect.Type) (reading, []schemas.Violation) {
 	var value any
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -26,7 +26,7 @@ const (
 // nearlyTheSame is the likeness (Jaccard) from which on a plan is the one before.
 const nearlyTheSame = 0.8
 
-// Brief is what a plan is held against.
+// Brief is what a plan is checked against.
 type Brief struct {
 	Intent         string              // of the task
 	Tools          []string            // known

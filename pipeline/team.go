@@ -107,7 +107,7 @@ func (t Team) SpotOf(s schemas.PlannedSubTask) (spot Spot, field, wrong string) 
 	return spot, "assigned_to", "names no agent that could do it" + schemas.DidYouMean(s.AssignedTo, t.Named())
 }
 
-// places holds a plan against who does it.
+// places checks a plan against who does it.
 func (c *checking) places(p schemas.Plan) {
 	for i, s := range p.SubTasks {
 		at := "/subtasks/" + strconv.Itoa(i)

@@ -11,7 +11,7 @@ import (
 )
 
 // Line is one line of a difference: Op is "+" for what an approval adds, "-" for
-// what the item it is held against says instead, " " for both.
+// what the item it is compared with says instead, " " for both.
 type Line struct {
 	Op   string `json:"op"`
 	Text string `json:"text"`

@@ -58,7 +58,7 @@ type Entry struct {
 }
 
 // SecondHand reports whether e shows words that are not an agent's own: what waits,
-// or what it is held against.
+// or what it is compared with.
 func (e Entry) SecondHand() bool { return e.Source.SecondHand() || e.against.SecondHand() }
 
 // After is where a list goes on: behind what of which kind.

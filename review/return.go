@@ -163,7 +163,7 @@ func mayReturn(g access.Grant) (schemas.Agent, error) {
 	return self, nil
 }
 
-// compare holds the chain an agent hands in against the node's.
+// compare compares the chain an agent hands in with the node's.
 func compare(known hot.Chain, sessions int64, chain hot.Hash) (schemas.Divergence, int64) {
 	switch apart := sessions - known.SessionCount; {
 	case apart > 0:

@@ -86,7 +86,7 @@ func (r *Roles) Spawn(g access.Grant, workspace string, s Spawn) (Spawned, error
 	return r.make(g, w, parent, s, child, out)
 }
 
-// child gives the charter of a child, with its parameters filled in and held against the
+// child gives the charter of a child, with its parameters filled in and checked against the
 // workspace's policy.
 func (w *World) child(parent *Member, s Spawn) (schemas.Role, []string, error) {
 	t, ok := w.Workspace.RoleTemplates[s.Template]

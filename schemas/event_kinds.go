@@ -67,7 +67,7 @@ func EventKinds() []EventKind {
 	}
 }
 
-// eventTypes is the list of types made once: every event is held against it.
+// eventTypes is the list of types made once: every event is checked against it.
 var eventTypes = sync.OnceValue(func() (list []EventType) {
 	for _, k := range EventKinds() {
 		list = append(list, k.Type)

@@ -68,7 +68,7 @@ type VerdictReport struct {
 	WhatToDo string            `json:"what_to_do,omitempty"`
 }
 
-// MergeReport is what R4b answers: the outputs as one, held against the task's
+// MergeReport is what R4b answers: the outputs as one, checked against the task's
 // criteria.
 type MergeReport struct {
 	Output   json.RawMessage   `json:"output"`

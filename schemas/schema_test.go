@@ -48,7 +48,7 @@ func TestSchemasArePublished(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotFound)
 }
 
-// fits holds a closed schema object against the Go struct it describes: same
+// fits checks a closed schema object against the Go struct it describes: same
 // members, and exactly those without omitempty are required.
 func fits(t *testing.T, s object, record any, optional ...string) {
 	t.Helper()

@@ -90,7 +90,7 @@ type building struct {
 	cells    []schemas.GroupID // of a swarm that grows, that a new coordinator runs
 }
 
-// begin finds out what is to be made and holds it against what the actor may.
+// begin finds out what is to be made and checks it against what the actor may.
 func begin(g access.Grant, p *Plan) (*building, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant

@@ -90,8 +90,8 @@ func TestMergingWithoutReview(t *testing.T) {
 	require.Empty(t, missing())
 }
 
-// A result earns once, and not by the word of who is the agent or related to it; what is
-// held against it counts whoever says so.
+// A good result earns trust once, and not on the word of the agent or of one related to it; a bad
+// result costs trust on anyone's word.
 func TestWhatEarnsCapabilityTrust_INV_EARNED(t *testing.T) {
 	n := newNode(t)
 	note := func(o Outcome) (now int) {

@@ -17,7 +17,7 @@ type Verified struct {
 	Skills      int `json:"capability_scores"`
 }
 
-// Verify holds the ledgers against the audit record, replays them, and compares every score
+// Verify checks the ledgers against the audit record, replays them, and compares every score
 // with what comes out, bit for bit. The error names the first row that does not fit. It needs
 // no grant: a caller with the transaction has the file.
 func Verify(tx *store.Tx) (v Verified, err error) {

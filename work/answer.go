@@ -25,7 +25,7 @@ func (a asks) answered(g access.Grant, r row, p *Report) (unproven bool, err err
 	return proven(g, r, a.checks)
 }
 
-// proven holds an item's commands against the node's own run of them in this lease.
+// proven checks an item's commands against the node's own run of them in this lease.
 func proven(g access.Grant, r row, checks string) (unproven bool, err error) {
 	var commands []string
 	if err := json.Unmarshal([]byte(checks), &commands); err != nil {
@@ -53,7 +53,7 @@ func proven(g access.Grant, r row, checks string) (unproven bool, err error) {
 	return false, nil
 }
 
-// matches holds a result against a schema.
+// matches checks a result against a schema.
 func matches(text string, r row, p *Report) error {
 	s, err := jsonschema.Foreign([]byte(text))
 	if err != nil {

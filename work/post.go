@@ -10,7 +10,7 @@ import (
 )
 
 // Post puts an item into the queue that follows from what an agent decided: as if on had
-// submitted it for itself and all below it, its result held against its answer schema and
+// submitted it for itself and all below it, its result checked against its answer schema and
 // looked at as any other's. It is for the node, which asks whether on may.
 func Post(g access.Grant, on schemas.EntityID, task string, d Draft) (n int64, id string, err error) {
 	return put(g, on, task, "", d, 0)

@@ -7,7 +7,7 @@
 // token; what a person does is the command a person would give. Nothing is waited for
 // but the lease of the worker that was killed.
 //
-// Each step asks for what it shows and holds that against what was promised; what it
+// Each step asks for what it shows and checks that against what was promised; what it
 // tells is taken from the answers. It refuses to go on where a promise does not hold:
 // the story ends there, with an error that says which.
 package demo

@@ -2,7 +2,7 @@ package jsonschema
 
 import "slices"
 
-// A schema of an agent is plain: each value of a result is held against one part
+// A schema of an agent is plain: each value of a result is checked against one part
 // of it at most, so that a check takes as long as the result is large and no
 // longer. What combines schemas, matches patterns or points elsewhere multiplies
 // that, by as much as its author likes.
@@ -46,7 +46,7 @@ func notPlain(schema any) string {
 	return ""
 }
 
-// maxWork bounds the values of a schema times those of what is held against it:
+// maxWork bounds the values of a schema times those of what is checked against it:
 // so many comparisons take tens of milliseconds, and findings some megabytes.
 const maxWork = 200_000
 

@@ -70,7 +70,7 @@ func TestForeignSchemasThatAreRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A format is held against, and not only noted.
+// A format is checked, and not only noted.
 func TestForeignFormats(t *testing.T) {
 	s, err := Foreign([]byte(`{"format": "date"}`))
 	require.NoError(t, err)

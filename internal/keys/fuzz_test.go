@@ -30,7 +30,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// FuzzRecipient holds what a record says of an entity's keys against the binding
+// FuzzRecipient checks what a record says of an entity's keys against the binding
 // the entity signed.
 func FuzzRecipient(f *testing.F) {
 	owner := fromSeed(f, bytes.Repeat([]byte{7}, SeedSize)).Recipient(1)

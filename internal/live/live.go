@@ -210,7 +210,7 @@ func (s Setting) run(ctx context.Context, home, dir string, r repository, c cond
 	return o, err
 }
 
-// mended holds a result against the tests that the models did not see.
+// mended checks a result against the tests that the models did not see.
 func mended(ctx context.Context, dir, home, tip string, r repository) (bool, error) {
 	if _, code, err := command(ctx, dir, home, "git", "checkout", "-q", "--detach", tip); err != nil || code != 0 {
 		return false, fmt.Errorf("check out what was made: exit %d: %w", code, err)

@@ -4,7 +4,7 @@ import "errors"
 
 var errProof = errors.New("merkle: the proof does not fit")
 
-// CheckInclusion holds a proof of Inclusion against a root (RFC 9162 §2.1.3.2).
+// CheckInclusion checks a proof of Inclusion against a root (RFC 9162 §2.1.3.2).
 func CheckInclusion(proof []Hash, index, size int64, leaf, root Hash) error {
 	if index < 0 || index >= size {
 		return errOutside
@@ -30,7 +30,7 @@ func CheckInclusion(proof []Hash, index, size int64, leaf, root Hash) error {
 	return nil
 }
 
-// CheckConsistency holds a proof of Consistency against both roots (RFC 9162
+// CheckConsistency checks a proof of Consistency against both roots (RFC 9162
 // §2.1.4.2).
 func CheckConsistency(proof []Hash, older, size int64, olderRoot, root Hash) error {
 	if older < 1 || older > size {

@@ -21,7 +21,7 @@ var published = sync.OnceValues(func() (map[string]jsonschema.Schema, error) {
 	return jsonschema.Compile(texts)
 })
 
-// validate holds a decoded JSON value (maps, slices, strings, float64) against
+// validate checks a decoded JSON value (maps, slices, strings, float64) against
 // the published schema of that name and returns everything that is wrong with
 // it, by path; none if it is valid. The error is a defect here, not the value's.
 func validate(schema string, value any) ([]schemas.Violation, error) {

@@ -92,7 +92,7 @@ func handedOn(t pipeline.Team, subs []*subtask, to *subtask) (list []*subtask) {
 	return list
 }
 
-// bounds words for R3 what it is held against: of a lesson the rule and its source, not
+// bounds words for R3 what it is checked against: of a lesson the rule and its source, not
 // its words, which are for R2 and R4b.
 func (u *taskTx) bounds() ([]string, error) {
 	b, err := u.binding()

@@ -90,7 +90,7 @@ func TestBriefsAreComplete(t *testing.T) {
 	}
 }
 
-// fits holds an example against the schema that goes with it.
+// fits checks an example against the schema that goes with it.
 func fits(t *testing.T, b work.Brief, example any) {
 	t.Helper()
 	raw := b.AnswerSchema

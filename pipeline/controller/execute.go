@@ -156,7 +156,7 @@ func (u *taskTx) placeExecutor(t pipeline.Team, s *subtask) (at place, barred []
 // left is how many attempts at a subtask there are after the present one.
 func (u *taskTx) left(s *subtask) int { return u.t.settings.Retries + 1 - s.attempt }
 
-// binding is what the tool calls of the present round are held against.
+// binding is what the tool calls of the present round are checked against.
 func (u *taskTx) binding() (pipeline.Brief, error) {
 	var raw string
 	if err := u.g.Tx().QueryRow(selectConstraints, u.t.n, u.t.round).Scan(&raw); err != nil {

@@ -20,7 +20,7 @@ const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each
 	"Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
-// planBrief is what a plan of the next round is held against.
+// planBrief is what a plan of the next round is checked against.
 func (u *taskTx) planBrief(all []round, constraints []pipeline.Constraint) pipeline.Brief {
 	d := schemas.PlanDirective{BlockedTools: u.t.trail.BlockedTools, BlockedTargets: u.t.trail.BlockedTargets}
 	var earlier []schemas.Plan
@@ -132,7 +132,7 @@ func examplePlan(tool string) schemas.Plan {
 		TaskCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Plausible}}}
 }
 
-// plan holds R2's answer against what binds it.
+// plan checks R2's answer against what binds it.
 func (u *taskTx) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, []string, error) {
 	all, err := rounds(u.g, u.t)
 	if err != nil {

@@ -255,7 +255,7 @@ func (w *walk) outcomes() (list []schemas.SubTaskOutcome) {
 	return list
 }
 
-// audited holds the bus against what the auditor knows of breaches that code prevents.
+// audited checks the bus against what the auditor knows of breaches that code prevents.
 func (w *walk) audited() {
 	w.Helper()
 	var list []schemas.AuditEvent

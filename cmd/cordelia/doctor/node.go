@@ -237,7 +237,7 @@ func (x *examination) lost(home node.Home, err error) {
 	}
 }
 
-// match holds the key files against the database.
+// match checks the key files against the database.
 func (x *examination) match(found node.Inspection, held []heldKey) {
 	const check = "keys match database"
 	matched := 0

@@ -31,7 +31,7 @@ const (
 		WHERE a.target LIKE 'message/%' ORDER BY a.seq`
 )
 
-// tapped holds what happened against the messages on record, and those against the
+// tapped checks what happened against the messages on record, and those against the
 // audit record: each is there once, in order, with the hash of its words.
 func (u *bureau) tapped() error {
 	db, err := u.n.read()
@@ -66,7 +66,7 @@ func (u *bureau) tapped() error {
 	return nil
 }
 
-// compareTap counts messages by record while it holds each against its audit entry.
+// compareTap counts messages by record while it checks each against its audit entry.
 func compareTap(db *sql.DB) (found map[string]int, sent int, err error) {
 	type entry struct{ id, hash, record, from, to, actor, task string }
 	var entries []entry

@@ -168,7 +168,7 @@ type violation struct {
 	Nodes            []struct{ HTML string }
 }
 
-// accessible holds the page against axe-core's rules, all of them.
+// accessible checks the page against axe-core's rules, all of them.
 func (p *pages) accessible(what string) {
 	p.Helper()
 	source, err := os.ReadFile(os.Getenv("CORDELIA_AXE"))

@@ -161,7 +161,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// requireParts holds a list of parts against what the program says it is made of.
+// requireParts checks a list of parts against what the program says it is made of.
 func requireParts(t *testing.T, list, program string) {
 	t.Helper()
 	raw, err := os.ReadFile(list)

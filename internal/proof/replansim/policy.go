@@ -81,7 +81,7 @@ func whole() []contender {
 	return slices.DeleteFunc(contenders(), func(c contender) bool { return strings.Contains(c.name, ", no ") })
 }
 
-// rivals are those that the rule of the default is held against.
+// rivals are those that the rule of the default is compared with.
 func rivals() (list []string) {
 	for _, c := range whole() {
 		if c.name != design {

@@ -73,7 +73,7 @@ func TestDemo(t *testing.T) {
 	t.Logf("%d demos, all held, 0 files left; the slowest took %d ms; claims by worker: %v", rounds, slowest, claims)
 }
 
-// requireStory holds the facts of each step against what it is there to show.
+// requireStory checks the facts of each step against what it is there to show.
 func requireStory(t testing.TB, steps []demo.Step) {
 	t.Helper()
 	var names []string

@@ -309,7 +309,7 @@ func (p *player) run(ctx context.Context, st Statement) error {
 	return p.judge(st)
 }
 
-// judge holds the outcome against the one wanted.
+// judge checks the outcome against the one wanted.
 func (p *player) judge(st Statement) error {
 	switch {
 	case p.last.Code == "" && st.Code == "", p.last.Code != "" &&

@@ -45,7 +45,7 @@ func (n *run) assessAll(ctx context.Context, found []item) error {
 	return nil
 }
 
-// compare holds items on one fact against each other, knowing no better which
+// compare compares items on one fact with each other, knowing no better which
 // of them is right.
 func (n *run) compare(ctx context.Context, found []item) error {
 	var pairs [][2]item
