@@ -84,7 +84,7 @@ func afterCommit(t *testing.T, s *store.Store) {
 		return errWanted
 	}), errWanted)
 	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
-		tx.AfterCommit(func() { panic("a defect costs nobody else anything") })
+		tx.AfterCommit(func() { panic("a panic after a commit, which changes nothing for others") })
 		note(tx, 5)
 		return nil
 	}))
