@@ -28,14 +28,14 @@ func (c *Call) address(h schemas.Hint) {
 // lacks reports whether a tool is not among the caller's; of none while its rights are not known here.
 func (c *Call) lacks(tool string) bool {
 	who, had := c.Caller.Principal, c.on.Auth.Had
-	return had(who, c.Op.Name) && !(had(who, tool) && specs[tool].Among(c.Caller.Toolsets))
+	return had(who, c.Op.Name) && !(had(who, tool) && c.on.specs[tool].Among(c.Caller.Toolsets))
 }
 
 // mine reports whether a call is one for the agent that acts. That this very call is to be made
 // again needs no arguments: they are those that it had.
 func (c *Call) mine(to schemas.Call) bool {
 	again := to.Do && to.Tool == c.Op.Name && len(to.Args) == 0
-	return !again && !specs[to.Tool].InPerson && c.acted.Has(to.Tool)
+	return !again && !c.on.specs[to.Tool].InPerson && c.acted.Has(to.Tool)
 }
 
 func (c *Call) addressedIn(v reflect.Value) {

@@ -61,9 +61,6 @@ type Operation struct {
 	keeping *keeping // nil: its calls never become pending
 }
 
-// specs are those of all operations by name; Define adds them.
-var specs = map[string]Spec{}
-
 // Define makes an operation from its spec and handler. In and Out are structs with json tags;
 // fields without omitempty are required. These tags say more of a field:
 //
@@ -81,7 +78,6 @@ var specs = map[string]Spec{}
 // The common arguments as and, on mutating operations, idempotency_key are added.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	o := &Operation{Spec: s, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out]()}
-	specs[s.Name] = s
 	o.schemas = sync.OnceValues(o.compile) // made at the start they take a seventh of the time to the first answer
 	o.run = func(ctx context.Context, c *Call, args []byte) (any, error) {
 		var in In

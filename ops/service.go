@@ -14,8 +14,9 @@ import (
 // Service answers calls of operations, on one node.
 type Service struct {
 	*node.Node
-	tainted sync.Map // reader → true: sessions that were shown second-hand words
-	waiting seenWork // by pending calls
+	specs   map[string]Spec // of all operations, by name
+	tainted sync.Map        // reader → true: sessions that were shown second-hand words
+	waiting seenWork        // by pending calls
 }
 
 // Open opens a node, as node.Open does, and serves the catalogue on it. Close it.
@@ -25,7 +26,10 @@ func Open(ctx context.Context, c node.Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{Node: n}
+	s := &Service{Node: n, specs: map[string]Spec{}}
+	for _, o := range Catalogue() {
+		s.specs[o.Name] = o.Spec
+	}
 	n.Regularly(forgetEvery, "answers of calls", s.forget)
 	return s, nil
 }
