@@ -22,6 +22,7 @@ import (
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops/opstest"
+	"cordelia/schemas"
 	"cordelia/work"
 )
 
