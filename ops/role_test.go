@@ -266,6 +266,40 @@ func TestADirectiveLeadsToAChild(t *testing.T) {
 	require.Equal(t, 1, f.Number(`SELECT count(*) FROM items WHERE owner = ? AND data LIKE '%morning%'`, cro.Entity))
 }
 
+// Work that a directive to spawn led to is done only if the child is there: the node makes it, as the
+// role may, where the role did not, and takes no report that says so of one that cannot be.
+func TestWhatADirectiveSpawnsIsThere(t *testing.T) {
+	f := newFirm(t, company)
+	cro := f.Caller("cro")
+	directed := func(template, territory string) map[string]any {
+		d := f.send(f.person, map[string]any{"type": "directive.spawn", "domain": "revenue", "role": "cro",
+			"payload": map[string]any{"template_id": template, "params": map[string]any{"territory": territory}}})
+		require.Equal(t, "delegate", d["action"], d)
+		w := f.Must(cro, "task_claim", map[string]any{})["work"].(map[string]any)
+		return map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done"}
+	}
+	children := func() int { return f.Number(`SELECT count(*) FROM roles WHERE parent = ?`, cro.Entity) }
+	report := directed("bdr", "APAC")
+	f.Must(cro, "task_report", report)
+	require.Equal(t, 1, children(), "the node makes it")
+	f.Caller("bdr-apac")
+	f.Must(cro, "task_report", report)
+	require.Equal(t, 1, children(), "once")
+
+	report = directed("bdr", "EMEA")
+	f.Must(cro, "role_spawn", map[string]any{"template": "bdr", "params": map[string]any{"territory": "Europe"}})
+	f.Must(cro, "task_report", report)
+	require.Equal(t, 2, children(), "the role made it, as it found right")
+
+	report = directed("nowhere", "APAC")
+	_, err := f.Call(cro, "task_report", report)
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.ErrorContains(t, err, `there is no template "nowhere"`)
+	report["outcome"] = "failed"
+	f.Must(cro, "task_report", report)
+	require.Equal(t, 2, children())
+}
+
 // Fifty episodes with one tag within the window speak for a child; forty-nine do not.
 func TestEpisodesSpeakForAChild(t *testing.T) {
 	f := newFirm(t, company)

@@ -73,8 +73,13 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next",
 			Msg: "does not go with progress"})
 	}
-	also := in.Next
+	also, made := in.Next, false
 	file := func(g access.Grant) (f filed, err error) {
+		if made = false; in.Outcome == work.Done {
+			if made, err = c.Node.Roles().Spawned(g, in.WorkID, in.Fence); err != nil {
+				return f, err
+			}
+		}
 		if f.Filed, err = c.Node.Tasks().File(g, p, reviewed); err == nil && also && f.Counts() && f.Refused == nil {
 			f.Next, err = c.claimNext(g)
 		}
@@ -85,6 +90,9 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 	if also && errors.Is(err, schemas.ErrBusy) {
 		also = false
 		f, err = Transact(ctx, c, file)
+	}
+	if made {
+		c.Node.WriteRoleKeys()
 	}
 	if err == nil {
 		err = f.Refusal()

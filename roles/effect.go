@@ -203,11 +203,8 @@ func (m *Member) GoalContext() string {
 
 // spawnIntent says what a directive to spawn asks for.
 func spawnIntent(payload json.RawMessage) string {
-	var p struct {
-		Template string            `json:"template_id"`
-		Params   map[string]string `json:"params"`
-	}
-	json.Unmarshal(payload, &p) //nolint:errcheck // what cannot be read is refused when it is spawned
-	return fmt.Sprintf("Spawn a role from template %s: role_spawn with template and params as in the payload, if it "+
-		"serves your goals.", strings.ReplaceAll(quoted(p.Template), "{", "("))
+	p, _ := directedSpawn(payload) //nolint:errcheck // what cannot be read is refused when it is reported
+	return fmt.Sprintf("Spawn a role from template %s, with the params in the payload, if it serves your goals: report "+
+		"done and the node makes it, unless you did with role_spawn; else report failed, with why.",
+		strings.ReplaceAll(quoted(p.Template), "{", "("))
 }
