@@ -125,6 +125,8 @@ type conversation struct {
 	schema jsonschema.Schema
 	turns  []turn
 	usage  work.Usage
+
+	repairs int // answers that did not fit
 }
 
 // turn is one step of a conversation: what the user says, what the model replied, or what

@@ -44,15 +44,23 @@ func (l *ladder) down(to step) step {
 	return l.at
 }
 
-// maxRepairs is how often an answer that does not fit is sent back.
+// maxRepairs is how often an answer that does not fit is sent back, also that of a model with tools.
 const maxRepairs = 2
+
+// unfit counts an answer that does not fit, and is the fault that ends the order after too many.
+func (c *conversation) unfit(wrong, text string) error {
+	if c.repairs++; c.repairs <= maxRepairs {
+		return nil
+	}
+	return faultf(NoAnswer, "%d answers do not fit, the last %s; it said: %s", c.repairs, wrong, c.Key.Hide(text))
+}
 
 // judge asks for a structured answer without tools. A server that refuses a way to ask for
 // it is asked in the next one; one whose answer does not fit has ignored the schema.
 func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 	at := c.ladder.step()
 	c.turns = []turn{{user: c.asked(at)}}
-	for repairs := 0; ; {
+	for {
 		r, f := c.say(ctx, c.judging(at))
 		if f != nil && f.rejected() && at < inWords {
 			at = c.ladder.down(at + 1)
@@ -72,9 +80,8 @@ func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 		if wrong == "" {
 			return answer, nil
 		}
-		if repairs++; repairs > maxRepairs {
-			return nil, faultf(NoAnswer, "%d answers do not fit, the last %s; it said: %s", repairs, wrong,
-				c.Key.Hide(text))
+		if err := c.unfit(wrong, text); err != nil {
+			return nil, err
 		}
 		if at = inWords; !r.cut { // a reply that was cut says nothing about the schema
 			c.ladder.down(at)

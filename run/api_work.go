@@ -57,9 +57,13 @@ func (c *conversation) carryOut(ctx context.Context, calls []toolCall) (answer j
 	for _, call := range calls {
 		if call.name == answerTool {
 			given, wrong := c.parse(string(call.input))
-			if answer = given; wrong != "" {
-				results = append(results, toolResult{call.id, "This report " + wrong, true})
+			if answer = given; wrong == "" {
+				continue
 			}
+			if err := c.unfit(wrong, string(call.input)); err != nil {
+				return nil, nil, err
+			}
+			results = append(results, toolResult{call.id, "This report " + wrong, true})
 			continue
 		}
 		exit, output, err := c.call(ctx, call)

@@ -155,6 +155,12 @@ func TestAPIWorkersEnd(t *testing.T) {
 	_, f, seen := worked(t, a, w, shield, Tools())
 	require.Equal(t, NoAnswer, f.Kind)
 	require.Equal(t, []int{20, 20}, []int{server.asked(), len(seen.calls)})
+	server, a = serveAPI(t, Chat, says{calls: []toolCall{callOf("1", "bash", map[string]any{"command": "true"}),
+		callOf("2", answerTool, map[string]any{"outcome": "perhaps", "evidence": []any{}})}})
+	_, f, _ = worked(t, a, w, shield, Tools())
+	require.Equal(t, NoAnswer, f.Kind)
+	require.Contains(t, f.Msg, "3 answers do not fit, the last does not fit the schema")
+	require.Equal(t, 3, server.asked(), "a report is sent back as often as a judgement")
 	_, a = serveAPI(t, Chat, says{calls: []toolCall{callOf("1", "bash",
 		map[string]any{"command": "sleep 600 & sleep 600", "timeout_seconds": 1})}},
 		says{calls: []toolCall{callOf("2", answerTool, map[string]any{"outcome": "failed", "evidence": []any{}})}})
