@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"cordelia/access"
 	"cordelia/pipeline/controller"
 	"cordelia/run"
+	"cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -109,6 +111,47 @@ func (s *Seats) View(ctx context.Context, task string) (controller.View, error) 
 			Expecting("a task that cordelia run began")
 	}
 	return *out.Task, nil
+}
+
+// Served is what the record has of who filled the seats of a task, in all its runs: each seat, what
+// all took together, and whether the price of everything is known.
+func (s *Seats) Served(ctx context.Context, task string, price work.Pricing) (list []run.SeatState,
+	sum work.Usage, priced bool, err error) {
+	var all []controller.Sitting
+	op := access.Op{Tool: taskStatus.Name, Effect: access.Read}
+	err = s.Node.Auth.Do(ctx, s.Person.Principal, op, func(g access.Grant) (err error) {
+		all, err = controller.Sittings(g, task, price)
+		return err
+	})
+	priced = true
+	for _, one := range all {
+		list = append(list, seatState(one))
+		sum, priced = cost.Sum(sum, one.Usage), priced && !one.Unpriced
+	}
+	return list, sum, priced, err
+}
+
+// seatState is a lease of a seat as a run shows it.
+func seatState(one controller.Sitting) run.SeatState {
+	state := run.SeatState{WorkID: one.WorkID, Role: one.Role, About: one.About, Agent: one.Agent,
+		Client: cmp.Or(one.Client, run.CodeName), Calls: one.Calls, Usage: one.Usage,
+		Began: time.UnixMicro(one.Claimed), Phase: run.Working}
+	if one.Unpriced && one.Usage.Cost == 0 {
+		state.Usage.Cost = work.UnknownCost
+	}
+	if one.Ended != 0 {
+		state.Ended, state.Phase = time.UnixMicro(one.Ended), run.GivenBack
+	}
+	switch one.Outcome {
+	case work.Done:
+		state.Phase = run.Filed
+	case work.Failed:
+		state.Phase = run.Failing
+	}
+	if state.Phase != run.Filed {
+		state.Doing = one.Reason
+	}
+	return state
 }
 
 // Changes wakes its reader after commits.

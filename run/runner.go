@@ -168,7 +168,10 @@ func (r *Runner) clarify(ctx context.Context, v controller.View) error {
 			return err
 		}
 	} else {
-		r.board.note("there are questions, and this run cannot ask you: it goes on without answers")
+		for _, q := range v.Questions {
+			r.board.note("asked: " + q)
+		}
+		r.board.note("this run cannot ask you: it goes on without an answer; say more in your words, or run it at a terminal")
 	}
 	return r.Node.Answer(ctx, r.Task, answers)
 }

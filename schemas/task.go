@@ -201,6 +201,9 @@ func (e Evidence) Target() string { return e.Tool + ":" + e.Input }
 // String is the seed's form: tool:command → output.
 func (e Evidence) String() string {
 	out := e.Head
+	if out == "" && e.Exit == 0 {
+		out = "no output"
+	}
 	if e.Tail != "" {
 		out = strings.TrimSpace(e.Head + " … " + e.Tail)
 	}

@@ -134,6 +134,20 @@ func (f runFlags) one(words string) error {
 	return nil
 }
 
+// bounds refuses numbers that bound nothing.
+func (f runFlags) bounds() error {
+	switch {
+	case f.parallel < 1 || f.parallel > 64:
+		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
+	case f.maxCost < 0 || f.maxTokens < 0 || f.maxTime < 0:
+		return schemas.Invalidf("--max-cost, --max-tokens and --max-time are not below 0").
+			Expecting("a bound above 0, or 0 for none")
+	case f.patience <= 0:
+		return schemas.Invalidf("--patience %s is no time", f.patience).Expecting("a time above 0, such as 20m")
+	}
+	return nil
+}
+
 func (f runFlags) limits() string {
 	var list []string
 	if f.maxCost > 0 {

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
@@ -21,7 +21,7 @@ type runEnd struct {
 	Branch  string            `json:"branch"`
 	Base    string            `json:"base"`
 	Tip     string            `json:"tip"`
-	Input   int64             `json:"input_tokens"`
+	Input   int64             `json:"input_tokens"`  // of the whole task, as all that follows
 	Cached  int64             `json:"cached_tokens"` // of those, from a cache
 	Output  int64             `json:"output_tokens"`
 	Cost    int64             `json:"cost_micros"`
@@ -30,15 +30,23 @@ type runEnd struct {
 	Applied string            `json:"applied,omitempty"` // how it was merged
 	Refused string            `json:"not_applied_because,omitempty"`
 	Report  string            `json:"report,omitempty"` // its file
+	NoFile  string            `json:"report_not_written_because,omitempty"`
 	Next    []string          `json:"next"`
 }
 
 // finish applies what was accepted, if that is wanted, and prints what became of the task
 // and what can be done now.
-func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending, began time.Time) error {
+func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending) error {
+	seats, spent, priced, err := r.seats.Served(ctx, e.View.TaskID, r.prices.Cost)
+	if err != nil {
+		return err
+	}
+	if len(seats) > 0 {
+		e.Base = cmp.Or(r.repo.Began(ctx, e.View.TaskID, seats[0].Began), e.Base)
+	}
 	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip,
-		Output: e.Spent.Output, Input: e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cached: e.Spent.Cached,
-		Cost: e.Spent.Cost, Priced: e.Priced, Result: e.View.Result}
+		Output: spent.Output, Input: spent.Input + spent.Cached + spent.Written, Cached: spent.Cached,
+		Cost: spent.Cost, Priced: priced, Result: e.View.Result}
 	code := runExit(interrupted, e)
 	if r.f.apply && e.View.State == schemas.TaskAccepted {
 		how, err := r.repo.Apply(ctx, e.View.TaskID, e.Judged)
@@ -58,8 +66,8 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 	if err != nil {
 		return err
 	}
-	if end.Report, err = r.keepReport(ctx, v, end, began); err != nil {
-		r.Note("the report was not written: %v", err)
+	if end.Report, err = r.keepReport(ctx, v, end, seats); err != nil {
+		end.Report, end.NoFile = "", err.Error()
 	}
 	if r.AsJSON {
 		emit(r.Acting.App, runEvent{Event: "end", End: &end})
@@ -119,6 +127,9 @@ func (r *taskRun) showEnd(v *taskBoard, e runner.Ending, end runEnd) {
 	}
 	if end.Report != "" {
 		r.Say("report   %s", cli.Clean(end.Report))
+	}
+	if end.NoFile != "" {
+		r.Say("report   not written: %s", cli.Clean(end.NoFile))
 	}
 	for _, next := range end.Next {
 		r.Say("  %s", next)

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
+	"cordelia/pipeline/controller"
 	"cordelia/run/git"
 	"cordelia/schemas"
 )
@@ -27,6 +29,10 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 	if !seats.Belongs(v, repo.Top) {
 		return schemas.Invalidf("task %s belongs to another repository", f.discard).
 			Try("run it in the repository it was begun in")
+	}
+	if v.State.Final() && !repo.HasBranch(ctx, v.TaskID) {
+		w.Say("There is nothing to throw away: task %s is %s, and has no branch.", schemas.ShortID(v.TaskID), v.State)
+		return nil
 	}
 	if !v.State.Final() {
 		if err := seats.DismissAll(ctx, v.TaskID); err != nil {
@@ -54,15 +60,25 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Re
 		w.Say("No task was begun in %s.", cli.Clean(repo.Top))
 		return nil
 	}
-	answer, err := w.Call(ctx, "task_status", map[string]any{"group": ops.RunGroup(repo.Top), "limit": 50})
+	tasks, more, err := tasksIn(ctx, w, ops.RunGroup(repo.Top))
 	if err != nil {
 		return err
 	}
 	if w.AsJSON {
-		return w.PrintJSON(answer)
+		return w.PrintJSON(map[string]any{"tasks": tasks, "more": more})
 	}
-	if err := showTasks(w.App, answer); err != nil {
-		return err
+	t := cli.Table{Firm: 3, Head: []string{"TASK", "STATE", "ROUND", "BRANCH", "INTENT"}}
+	for _, one := range tasks {
+		branch := "none" // it was merged and deleted, or thrown away
+		if repo.HasBranch(ctx, one.TaskID) {
+			branch = git.Branch(one.TaskID)
+		}
+		t.Add(cli.Text(cli.Short(one.TaskID)), cli.Styled(cli.Clean(one.State), cli.Bold), cli.Text(fmt.Sprint(one.Round)),
+			cli.Text(branch), cli.Text(cli.Clean(one.Intent)))
+	}
+	w.Print(t)
+	if more {
+		w.Note("older ones: cordelia task list --group %s", ops.RunGroup(repo.Top))
 	}
 	runs, err := runsFolder()
 	if err != nil {
@@ -73,6 +89,28 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Re
 			schemas.Count(n, "task", "tasks"), bytesOf(size), cli.Clean(runs))
 	}
 	return nil
+}
+
+// mostTasks is how many tasks of a repository are listed.
+const mostTasks = 100
+
+// tasksIn lists the newest tasks of a group, and reports whether there are more.
+func tasksIn(ctx context.Context, w *cli.Acting, group schemas.GroupID) (list []controller.Entry, more bool, err error) {
+	for cursor := ""; ; {
+		in := map[string]any{"group": group, "limit": 5} // as many tasks as a page has at most
+		if cursor != "" {
+			in["cursor"] = cursor
+		}
+		v, err := cli.Ask[ops.TaskStatusOut](ctx, w, "task_status", in)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, v.Tasks...)
+		if len(v.Tasks) == 0 || v.Cursor == "" || len(list) >= mostTasks {
+			return list, len(list) >= mostTasks && v.Cursor != "", nil
+		}
+		cursor = v.Cursor
+	}
 }
 
 // cleanRuns removes the worktrees of runs that no process works on.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +35,7 @@ func dropOldReports(folder string, now time.Time) {
 
 // keepReport writes the report of a run: where the user wants it, else into the cache
 // folder, where it is kept for a time.
-func (r *taskRun) keepReport(ctx context.Context, v *taskBoard, end runEnd, began time.Time) (string, error) {
+func (r *taskRun) keepReport(ctx context.Context, v *taskBoard, end runEnd, seats []runner.SeatState) (string, error) {
 	path := r.f.report
 	if path == "" {
 		runs, err := runsFolder()
@@ -52,19 +55,45 @@ func (r *taskRun) keepReport(ctx context.Context, v *taskBoard, end runEnd, bega
 			return "", err
 		}
 	}
-	text := reportText(v, end, r.board.seats.all(), stat, began)
-	return path, os.WriteFile(path, []byte(text), 0o600)
+	return path, os.WriteFile(path, []byte(reportText(v, end, seats, stat)), 0o600)
+}
+
+// reportable refuses a report that could not be written at the end, before anything is paid.
+func reportable(path string) error {
+	if path == "" {
+		return nil
+	}
+	_, err := os.Lstat(path)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil && fresh {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return schemas.Invalidf("the report cannot be written: %v", err).Expecting("a file in a folder that is there").
+			Try("make the folder, or name another file by --report")
+	}
+	return nil
 }
 
 // reportText is a run in Markdown: how it ended, the criteria with their evidence, the
-// rounds, what changed, and what each seat took.
-func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string, began time.Time) string {
+// rounds, what changed, and what each seat took, in this run and those before it.
+func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s\n", markdown(v.Intent))
+	if v.RawInput != "" {
+		say("- asked for: %s", markdown(v.RawInput))
+	}
 	say("- **%s**, task `%s`, branch `%s`, from `%.12s` to `%.12s`", end.State, end.TaskID, end.Branch, end.Base,
 		end.Tip)
-	say("- begun %s, took %s; spent %s", cli.Zoned(began), time.Since(began).Round(time.Second), end.spent())
+	if len(seats) > 0 {
+		last := slices.MaxFunc(seats, func(a, b runner.SeatState) int { return a.Ended.Compare(b.Ended) })
+		say("- begun %s, last worked on %s; spent %s", cli.Zoned(seats[0].Began), cli.Zoned(last.Ended), end.spent())
+	}
 	for _, one := range [][2]string{{"stopped", end.Why}, {"applied", end.Applied}, {"not applied", end.Refused}} {
 		if one[1] != "" {
 			say("- %s: %s", one[0], markdown(one[1]))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -50,7 +51,7 @@ type taskRun struct {
 
 // runTask begins a task, or goes on with one, and fills its seats.
 func runTask(ctx context.Context, a *cli.App, f runFlags, words string) error {
-	if err := f.one(words); err != nil {
+	if err := cmp.Or(f.one(words), f.bounds(), reportable(f.report)); err != nil {
 		return err
 	}
 	repo, err := git.Open(ctx, ".")
@@ -145,13 +146,12 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 		r.board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
 	}
 	r.board.Note(fmt.Sprintf("task %s; its branch: %s", schemas.ShortID(r.task.TaskID), git.Branch(r.task.TaskID)))
-	began := time.Now()
 	e, err := r.fill(ctx, folder)
 	if err != nil {
 		return err
 	}
 	r.board.done()
-	return r.finish(context.WithoutCancel(ctx), ctx.Err() != nil, e, began)
+	return r.finish(context.WithoutCancel(ctx), ctx.Err() != nil, e)
 }
 
 // begin submits the task, or finds the one to go on with.

@@ -64,6 +64,7 @@ func (v taskBoard) board(width int, colours bool) string {
 func (v taskBoard) head() (f cli.Fields) {
 	f.Add("task", cli.Short(v.TaskID))
 	f.Add("group", cli.Clean(v.GroupID))
+	f.Add("request", cli.Clean(v.RawInput))
 	f.Add("intent", cli.Clean(v.Intent))
 	state := cli.Clean(string(v.State))
 	if v.Round > 0 {

@@ -55,8 +55,8 @@ Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
 
 // worker serves the queue until it is stopped.
 func worker(ctx context.Context, a *cli.App, f workerFlags) error {
-	if f.parallel < 1 || f.parallel > 64 {
-		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
+	if err := f.bounds(); err != nil {
+		return err
 	}
 	repo, err := git.Open(ctx, ".")
 	if err != nil {

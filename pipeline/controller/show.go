@@ -18,7 +18,7 @@ type View struct {
 	State      schemas.TaskState `json:"state"`
 	GroupID    schemas.GroupID   `json:"group_id,omitempty"`
 	Intent     string            `json:"intent"`              // or, before R1 has one, the request
-	RawInput   string            `json:"raw_input,omitempty"` // the user's own words; with detail
+	RawInput   string            `json:"raw_input,omitempty"` // the user's own words, where the intent has others
 	Round      int               `json:"round,omitempty"`
 	Directive  string            `json:"directive,omitempty"` // in force, with why
 	SubTasks   []SubTaskView     `json:"subtasks,omitempty"`
@@ -92,11 +92,11 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if v.Intent == "" {
 		v.Intent = t.request
 	}
-	if detail && t.request != v.Intent {
+	if t.request != v.Intent {
 		v.RawInput = t.request
 	}
 	if !detail {
-		v.Intent = schemas.Shorten(v.Intent, shownText)
+		v.Intent, v.RawInput = schemas.Shorten(v.Intent, shownText), schemas.Shorten(v.RawInput, shownText)
 	}
 	if t.state == schemas.TaskClarifying {
 		v.Questions = t.asked[len(t.asked)-1].Questions

@@ -52,6 +52,16 @@ const (
 	selectTasksOf = `SELECT ` + entryColumns + ` FROM tasks t WHERE t.group_id = ?5 AND t.group_id <> '' AND t.id < ?4
 		AND ` + above + ` ORDER BY t.id DESC LIMIT ?3`
 
+	// selectSittings lists the leases of a task's seats, each with the runs of clients for it.
+	selectSittings = `SELECT i.id, w.fence, s.role, coalesce(json_extract(b.planned, '$.intent'), ''),
+		coalesce(e.name, w.holder), w.claimed_at, w.ended_at, w.outcome, coalesce(r.client, ''), coalesce(r.model, ''),
+		coalesce(r.reason, ''), (SELECT count(*) FROM recorded_calls c WHERE c.run = r.n), coalesce(r.input_tokens, 0),
+		coalesce(r.cached_tokens, 0), coalesce(r.written_tokens, 0), coalesce(r.output_tokens, 0), coalesce(r.cost, 0)
+		FROM task_seats s JOIN work_items i ON i.n = s.item JOIN work_leases w ON w.item = i.n
+		LEFT JOIN entities e ON e.id = w.holder LEFT JOIN subtasks b ON b.n = s.subtask
+		LEFT JOIN seat_runs r ON r.item = w.item AND r.fence = w.fence
+		WHERE s.task = ? ORDER BY w.claimed_at, i.n, w.fence, r.n`
+
 	insertRound  = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`
 	selectRounds = `SELECT plan, manifest, constraints, merge, directive FROM task_rounds WHERE task = ? ORDER BY round`
 	// selectConstraints is what of memory bound a round.

@@ -37,16 +37,16 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	if err != nil {
 		return "", err
 	}
-	refuse := func(format string, args ...any) error {
-		return schemas.Conflictf(format, args...).Try("once that is done: git merge %s", Branch(task))
+	refuse := func(before, format string, args ...any) error {
+		return schemas.Conflictf(format, args...).Try("%s: git merge %s", before, Branch(task))
 	}
 	switch now := r.head(ctx); {
 	case judged != "" && judged != tip:
-		return "", refuse("%s is at the commit %.12s, and %.12s was judged", Branch(task), tip, judged)
+		return "", refuse("look at what came after that commit first, then", "%s is at the commit %.12s, and %.12s was judged", Branch(task), tip, judged)
 	case now == "":
-		return "", refuse("HEAD is on no branch")
+		return "", refuse("go to the branch that is to have it, by git switch, then", "HEAD is on no branch")
 	case r.On != "" && now != r.On:
-		return "", refuse("you are on %s now, and the run began on %s", now, r.On)
+		return "", refuse("to have it on "+now+" all the same", "you are on %s now, and the run began on %s", now, r.On)
 	}
 	head, err := r.users(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	}
 	base, err := r.git.line(ctx, "merge-base", head, tip)
 	if err != nil {
-		return "", refuse("the branch has no commit in common with %s", Branch(task))
+		return "", refuse("git refuses that, too, unless it is told to", "the branch has no commit in common with %s", Branch(task))
 	}
 	how, args := "moved forward", []string{"merge", "--ff-only", "--no-stat", tip}
 	switch base {
@@ -64,7 +64,7 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	default:
 		if _, err := r.joined(ctx, head, tip, "try"); err != nil {
 			if c, ok := errors.AsType[*Conflict](err); ok {
-				return "", refuse("%v", c)
+				return "", refuse("to resolve them yourself", "%v", c)
 			}
 			return "", err
 		}
@@ -72,11 +72,11 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 			"Merge branch '" + Branch(task) + "'", tip}
 	}
 	if _, err := r.users(ctx, nil, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
-		return "", refuse("a merge of yours is under way")
+		return "", refuse("end it by git commit or git merge --abort, then", "a merge of yours is under way")
 	}
 	if _, err := r.users(ctx, nil, args...); err != nil {
 		r.users(ctx, nil, "merge", "--abort") //nolint:errcheck // there is none to abort if git refused
-		return "", refuse("git does not merge it: %v", err)
+		return "", refuse("commit or move away what is in the way, then", "git does not merge it: %v", err)
 	}
 	return how, nil
 }

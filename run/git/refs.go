@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,6 +77,28 @@ func (r *Repository) Keep(ctx context.Context, task, name, commit string) error 
 // Kept is the commit that a task keeps under a name, "" if there is none.
 func (r *Repository) Kept(ctx context.Context, task, name string) string {
 	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", taskRef(task, name)+"^{commit}")
+	if err != nil {
+		return ""
+	}
+	return at
+}
+
+// HasBranch reports whether a task has its branch.
+func (r *Repository) HasBranch(ctx context.Context, task string) bool {
+	_, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref(task)+"^{commit}")
+	return err == nil
+}
+
+// Began is the commit that the work of a task began from, "" if its branch holds none of its commits
+// since a moment: HEAD may have moved on, or have them by now.
+func (r *Repository) Began(ctx context.Context, task string, since time.Time) string {
+	out, err := r.git.call(ctx, "", "log", "--topo-order", "--format=%H", "--fixed-strings",
+		"--grep=Cordelia-Task: "+task, fmt.Sprintf("--since=%d", since.Unix()-1), ref(task))
+	all := strings.Fields(out)
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", all[len(all)-1]+"^")
 	if err != nil {
 		return ""
 	}

@@ -35,7 +35,7 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	top, err := ask("rev-parse", "--show-toplevel")
 	if err != nil || top == "" {
 		return nil, schemas.Invalidf("%s lies in no git working tree", dir).Expecting("a folder of a git repository").
-			Try("run it in your repository, or make one: git init && git add -A && git commit -m begin")
+			Try("run it in your repository, or make one: git init && git add -A && %s", firstCommit(ask))
 	}
 	common, err := ask("rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
@@ -48,7 +48,7 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	// HEAD of the working tree that the user is in, which need not be the main one.
 	if r.Base, err = ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return nil, schemas.Invalidf("the repository in %s has no commit yet", top).Expecting("a commit to begin from").
-			Try("git add -A && git commit -m begin")
+			Try("git add -A && %s", firstCommit(ask))
 	}
 	if _, err := r.git.line(ctx, "merge-tree", "--write-tree", r.Base, r.Base); err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "this git cannot merge without a working tree").
@@ -56,6 +56,16 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	}
 	r.On = r.head(ctx)
 	return r, nil
+}
+
+// firstCommit is a command that makes a repository's first commit, also of a folder without files and
+// for a user whom git has no name of.
+func firstCommit(ask func(args ...string) (string, error)) string {
+	who := ""
+	if _, err := ask("var", "GIT_COMMITTER_IDENT"); err != nil {
+		who = "-c user.name=me -c user.email=me@localhost "
+	}
+	return "git " + who + "commit --allow-empty -m begin"
 }
 
 // maxListed is how much of the list of files a planner is shown, in bytes.
