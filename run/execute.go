@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -125,7 +126,7 @@ func (s *seat) deliver(ctx context.Context, w *git.Worktree, structured json.Raw
 	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed,
 		Evidence: claims(answer.Evidence), Note: schemas.Shorten(answer.Note, maxClaim)}
 	if answer.Outcome != work.Done {
-		r.Outcome = work.Failed
+		r.Outcome, s.fell = work.Failed, cmp.Or(r.Note, "its client said so")
 	}
 	err = s.Node.Report(ctx, s.agent, r)
 	if errors.Is(err, schemas.ErrInvalid) { // it says too much: the record stands by itself

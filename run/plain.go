@@ -123,7 +123,7 @@ func (s *seat) deliverPlain(ctx context.Context, w *git.Worktree, commit string,
 	}
 	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: result.Result, Note: note}
 	if result.Outcome != work.Done {
-		r.Outcome = work.Failed
+		r.Outcome, s.fell = work.Failed, cmp.Or(note, "its client said so")
 	}
 	err = s.Node.Report(ctx, s.agent, r)
 	if errors.Is(err, schemas.ErrInvalid) {

@@ -43,6 +43,7 @@ type seat struct {
 	agent   Agent
 	claimed *work.Claimed
 	state   SeatState
+	fell    string // why the work that was reported has failed, "" if it has not
 }
 
 // of notes what the seat is about, if that is a subtask of the view.
@@ -87,7 +88,12 @@ func (s *seat) carry(ctx context.Context) (err error) {
 	} else {
 		err = s.judge(kept)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.fell != "":
+		s.show(Failing, s.fell)
+		return nil
+	default:
 		s.show(Filed, "")
 		return nil
 	}

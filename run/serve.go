@@ -173,8 +173,12 @@ func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 func afterFailures(ctx context.Context, failures int, last error) error {
 	switch {
 	case failures >= maxFailures:
-		return schemas.Errorf(schemas.CodeUnavailable, "%d items in a row could not be done, the last: %s", failures,
+		e := schemas.Errorf(schemas.CodeUnavailable, "%d items in a row could not be done, the last: %s", failures,
 			schemas.MessageOf(last)).Try("mend that, then start the worker again").Because(last)
+		if why, ok := errors.AsType[*schemas.Error](last); ok && len(why.Hint) > 0 {
+			e.Hint = why.Hint
+		}
+		return e
 	case failures > 0 && last != nil:
 		pause(ctx, min(afterError<<(failures-1), mostPause))
 	}
@@ -237,7 +241,10 @@ func (w *Worker) carry(ctx context.Context, a Agent, c *work.Claimed) (Phase, er
 	}
 	if name := s.means().Client; name != "" {
 		if s.client, err = w.Named(name); err != nil {
-			return Failing, fmt.Errorf("its recipe names a client: %w", err)
+			return Failing, schemas.Errorf(schemas.CodeOf(err), "the recipe of item %s names a client: %s",
+				schemas.ShortID(c.WorkID), schemas.MessageOf(err)).
+				Try("the item keeps its recipe: have that client here, or end the item by %s, mend the recipe, and "+
+					"submit it anew", schemas.Tool("task_cancel", "work_id", schemas.ShortID(c.WorkID))).Because(err)
 		}
 	}
 	err = s.carry(ctx)

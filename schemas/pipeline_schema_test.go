@@ -149,6 +149,7 @@ func TestEvidenceKeepsBothEnds(t *testing.T) {
 	require.LessOrEqual(t, len(e.Tail), EvidenceEnd)
 	require.Equal(t, strings.ToValidUTF8(e.Head+e.Tail, "?"), e.Head+e.Tail)
 	require.True(t, strings.HasPrefix(e.String(), "bash:make test → (exit 2) begin"))
+	require.Equal(t, "bash:true → no output", NewEvidence("bash", "true", 0, "").String())
 	require.Equal(t, "ls:. → a b", NewEvidence("ls", ".", 0, "a b").String())
 	middling := strings.Repeat("x", EvidenceEnd+7)
 	e = NewEvidence("t", "i", 0, middling)

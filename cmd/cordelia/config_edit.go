@@ -36,7 +36,7 @@ func configCommand(a *cli.App) *cobra.Command {
 		&cobra.Command{
 			Use: "set KEY VALUE", Short: "Change one setting; an empty VALUE takes it out, and the default holds",
 			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
-the default holds. VALUE is a word, or JSON for lists and objects. What the settings
+the default holds. VALUE is a word, or JSON for objects and lists of several. What the settings
 mean: docs/settings.md. Processes that run keep what they began with.`,
 			Args: cli.Wants(2, "KEY", "VALUE"),
 			Example: "  cordelia config set cooldown 10m\n  cordelia config set check_roots " +
@@ -88,8 +88,13 @@ func allSettings() []string { return settingKeys(reflect.TypeFor[config.Settings
 
 // defaultOf words what holds while a key is not set; "" for one without a default.
 func defaultOf(key string) string {
-	part := reflect.TypeFor[config.Settings]()
-	usual := ""
+	_, usual := settingOf(key)
+	return usual
+}
+
+// settingOf gives the type of a setting, and words its default.
+func settingOf(key string) (part reflect.Type, usual string) {
+	part = reflect.TypeFor[config.Settings]()
 	for step := range strings.SplitSeq(key, ".") {
 		for part.Kind() == reflect.Pointer {
 			part = part.Elem()
@@ -101,7 +106,21 @@ func defaultOf(key string) string {
 			}
 		}
 	}
-	return usual
+	return part, usual
+}
+
+// valueOf is what a word means as the value of a setting: JSON, or a text; where a list of texts is
+// wanted, one text is a list of it alone.
+func valueOf(key, word string) json.RawMessage {
+	value := json.RawMessage(word)
+	if !json.Valid(value) {
+		value = mustMarshal(word)
+	}
+	var text string
+	if part, _ := settingOf(key); part == reflect.TypeFor[[]string]() && json.Unmarshal(value, &text) == nil {
+		value = append(append(json.RawMessage("["), value...), ']')
+	}
+	return value
 }
 
 func completeSettings(_ *cobra.Command, words []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
@@ -232,9 +251,7 @@ func configSet(a *cli.App, key, word string) error {
 	}
 	var value json.RawMessage
 	if word != "" {
-		if value = json.RawMessage(word); !json.Valid(value) {
-			value = mustMarshal(word)
-		}
+		value = valueOf(key, word)
 	}
 	content := file.Content
 	if len(bytes.TrimSpace(content)) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
 	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/demo"
 	"cordelia/node"
@@ -91,6 +92,9 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story de
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
+	if client, err = demoClient(client, self); err != nil {
+		return err
+	}
 	folder, err := makeFolder()
 	if err != nil {
 		return err
@@ -125,6 +129,23 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story de
 		return schemas.Errorf(schemas.CodeInternal, "%v", played).Try("%s", hint)
 	}
 	return err
+}
+
+// demoClient is the name of the client that a story needs, if any, once that is found here.
+func demoClient(client, self string) (string, error) {
+	if client == "" {
+		return "", nil
+	}
+	name, known := config.ClientName(client), strings.Join(cli.SortedKeys(config.Clients), ", ")
+	if config.Clients[name] == "" {
+		return "", schemas.Invalidf("--client %s is none that the demo has", client).Expecting("%s", known)
+	}
+	if _, err := config.ClientNamed(name, nil, "", self); err != nil {
+		return "", schemas.Errorf(schemas.CodeOf(err), "%s", schemas.MessageOf(err)).
+			Try("install it, start it once and log in; or name another by --client: %s; cordelia demo needs none",
+				known).Because(err)
+	}
+	return name, nil
 }
 
 // makeFolder makes the folder of a story. Its path is absolute, also if TMPDIR is not, since

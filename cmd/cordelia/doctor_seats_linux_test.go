@@ -1,12 +1,15 @@
 package main
 
 import (
-	"cordelia/cmd/cordelia/doctor"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/cmd/cordelia/doctor"
 )
 
 // Who could fill a seat proves it by one word; one that answers otherwise is a problem.
@@ -35,6 +38,13 @@ func TestDoctorTriesTheSeats(t *testing.T) {
 	require.Contains(t, f.Detail, "without a structured answer")
 	require.Equal(t, doctor.Warning, seat(replayFault{Kind: "limit"}).Verdict)
 	require.Contains(t, seat(replayFault{Kind: "wrong type"}).Detail, "none of the schema")
-	out, _ := h.did("doctor", "--json")
+	require.NoError(t, os.WriteFile(filepath.Join(h.home(), "config.json"), []byte(`{"seats": {"client": ["house"],
+		"R3": ["house", "claude-code"], "apis": [{"name": "house", "kind": "chat", "model": "m", "key_file": "none"}]}}`),
+		0o600))
+	out, code := h.did("doctor", "--seats")
+	require.Equal(t, 1, code, out)
+	require.Regexp(t, `(?m)^problem +seats: house .*cannot be read; nobody can fill R1 R2 R4a R4b$`, out)
+	require.Regexp(t, `(?m)^skipped +seats: codex `, out, "which nobody needs")
+	out, _ = h.did("doctor", "--json")
 	require.NotContains(t, out, "seats: ", "nobody is asked unless that is wanted")
 }

@@ -95,7 +95,8 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Re
 const mostTasks = 100
 
 // tasksIn lists the newest tasks of a group, and reports whether there are more.
-func tasksIn(ctx context.Context, w *cli.Acting, group schemas.GroupID) (list []controller.Entry, more bool, err error) {
+func tasksIn(ctx context.Context, w *cli.Acting, group schemas.GroupID) (list []controller.Entry, more bool,
+	err error) {
 	for cursor := ""; ; {
 		in := map[string]any{"group": group, "limit": 5} // as many tasks as a page has at most
 		if cursor != "" {

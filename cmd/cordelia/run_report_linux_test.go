@@ -106,3 +106,14 @@ func TestRunListsWhatIsThere(t *testing.T) {
 	out, _ = h.did("run", "--list")
 	require.Regexp(t, `(?m)^`+last+` +cancelled +1 +none `, out)
 }
+
+// A demo that needs a client which is not there says so before it begins, and what helps.
+func TestDemoNeedsItsClient(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, twoParts())
+	out, code := h.did("demo", "run", "--client", "codex")
+	require.NotZero(t, code)
+	require.Contains(t, out, "codex is not installed")
+	require.Contains(t, out, "name another by --client")
+	require.NotContains(t, out, "--keep")
+}

@@ -12,6 +12,15 @@ import (
 	"cordelia/schemas"
 )
 
+// A word is a value, and where a list is wanted a list of it alone.
+func TestAWordIsAValue(t *testing.T) {
+	for _, one := range [][3]string{{"seats.client", "house", `["house"]`}, {"seats.client", `"house"`, `["house"]`},
+		{"seats.client", `["a", "b"]`, `["a", "b"]`}, {"check_roots", "/src", `["/src"]`}, {"cooldown", "10m", `"10m"`},
+		{"tasks.retries", "3", "3"}} {
+		require.JSONEq(t, one[2], string(valueOf(one[0], one[1])), one)
+	}
+}
+
 // The limit set is the one in force.
 func TestASettingIsInForce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")

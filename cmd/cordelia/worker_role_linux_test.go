@@ -53,7 +53,7 @@ func TestWorkerServesARole(t *testing.T) {
 	}
 	out, code := h.worker("--as", "smith", "--idle", "4s")
 	require.Zero(t, code, out)
-	require.Contains(t, out, "Served: 4 items, 0 not")
+	require.Contains(t, out, "Served: 3 items, 1 not")
 	list, _ := h.did("task", "list", "--json")
 	for state, n := range map[string]int{"done": 2, "failed": 1, "held": 1} {
 		require.Equal(t, n, strings.Count(list, `"state": "`+state+`"`), list)
@@ -84,6 +84,7 @@ func TestWorkerServesARole(t *testing.T) {
 	out, code = h.worker("--as", "smith")
 	require.NotZero(t, code, out)
 	require.Contains(t, out, "codex is not installed")
+	require.Contains(t, out, "the item keeps its recipe: have that client here, or end the item by ")
 	list, _ = h.did("task", "list", "--json")
 	require.Contains(t, list, `"state": "ready"`)
 }

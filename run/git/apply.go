@@ -42,7 +42,8 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	}
 	switch now := r.head(ctx); {
 	case judged != "" && judged != tip:
-		return "", refuse("look at what came after that commit first, then", "%s is at the commit %.12s, and %.12s was judged", Branch(task), tip, judged)
+		return "", refuse("look at what came after that commit first, then",
+			"%s is at the commit %.12s, and %.12s was judged", Branch(task), tip, judged)
 	case now == "":
 		return "", refuse("go to the branch that is to have it, by git switch, then", "HEAD is on no branch")
 	case r.On != "" && now != r.On:
@@ -54,7 +55,8 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	}
 	base, err := r.git.line(ctx, "merge-base", head, tip)
 	if err != nil {
-		return "", refuse("git refuses that, too, unless it is told to", "the branch has no commit in common with %s", Branch(task))
+		return "", refuse("git refuses that, too, unless it is told to",
+			"the branch has no commit in common with %s", Branch(task))
 	}
 	how, args := "moved forward", []string{"merge", "--ff-only", "--no-stat", tip}
 	switch base {

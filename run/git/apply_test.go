@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,6 +86,9 @@ func TestApplyMergesCleanlyOrNotAtAll(t *testing.T) {
 			if tt.how == "" {
 				require.ErrorIs(t, err, schemas.ErrConflict)
 				require.ErrorContains(t, err, tt.why)
+				e, _ := errors.AsType[*schemas.Error](err)
+				require.Regexp(t, `^[a-z].+: git merge cordelia/`, e.Hint.String(), "it names what to do first")
+				require.NotContains(t, e.Hint.String(), "once that is done")
 				require.Equal(t, before, state())
 				return
 			}

@@ -201,18 +201,36 @@ func TestWorktreesOfTheUserStay(t *testing.T) {
 	require.NoError(t, w.Drop(t.Context(), r.Repository), "a second time there is nothing to remove")
 }
 
-// What cannot be worked in is refused in words.
+// What cannot be worked in is refused in words, with a command that mends it, also of a folder without
+// files and for a user whom git has no name of.
 func TestRepositoriesThatCannotBeWorkedIn(t *testing.T) {
-	_, err := git.Open(t.Context(), t.TempDir())
-	require.ErrorIs(t, err, schemas.ErrInvalid)
-	require.ErrorContains(t, err, "no git working tree")
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // as where the system tells no usable name
+	t.Setenv("GIT_CONFIG_VALUE_0", "true")
+	mended := func(dir, why, begins string) {
+		_, err := git.Open(t.Context(), dir)
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+		require.ErrorContains(t, err, why)
+		e, _ := errors.AsType[*schemas.Error](err)
+		hint := e.Hint.String()
+		at := strings.Index(hint, begins)
+		require.GreaterOrEqual(t, at, 0, hint)
+		cmd := exec.Command("sh", "-c", hint[at:])
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s: %s", hint, out)
+		_, err = git.Open(t.Context(), dir)
+		require.NoError(t, err)
+	}
+	mended(t.TempDir(), "no git working tree", "git init")
 	empty := t.TempDir()
 	require.NoError(t, exec.Command("git", "init", "-q", empty).Run())
-	_, err = git.Open(t.Context(), empty)
-	require.ErrorContains(t, err, "no commit yet")
+	mended(empty, "no commit yet", "git add")
 	r := gittest.New(t)
 	r.Git("checkout", "-q", "--detach")
-	_, err = git.Open(t.Context(), r.Dir)
+	_, err := git.Open(t.Context(), r.Dir)
 	require.NoError(t, err, "a detached HEAD is as good as any")
 }
 

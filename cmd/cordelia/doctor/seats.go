@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,8 +55,37 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 		})
 	}
 	asking.Wait()
+	for _, role := range config.SeatedRoles {
+		unfilled(found, names, role, s.Seats.Order(role))
+	}
 	x.findings = append(x.findings, found...)
 }
+
+// unfilled makes it a problem that none of those who are to fill a role can be asked: a run is
+// refused then.
+func unfilled(found []Finding, names []string, role schemas.PipelineRole, order []string) {
+	var skipped []int
+	for _, name := range order {
+		at := slices.Index(names, name)
+		switch {
+		case name == runner.CodeName:
+		case at >= 0 && (found[at].Verdict == Skipped || strings.Contains(found[at].Detail, nobodyElse)):
+			skipped = append(skipped, at)
+		default:
+			return
+		}
+	}
+	for _, at := range skipped {
+		if found[at].Verdict == Skipped {
+			found[at].Verdict = Problem
+			found[at].Detail += nobodyElse
+		}
+		found[at].Detail += " " + string(role)
+	}
+}
+
+// nobodyElse begins the list of roles that nobody fills.
+const nobodyElse = "; nobody can fill"
 
 // tried asks one client for one word.
 func tried(ctx context.Context, client runner.Client) Finding {
