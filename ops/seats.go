@@ -15,7 +15,7 @@ import (
 	"cordelia/access"
 	"cordelia/pipeline/controller"
 	"cordelia/run"
-	"cordelia/run/cost"
+	spending "cordelia/run/cost"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -126,7 +126,7 @@ func (s *Seats) Served(ctx context.Context, task string, price work.Pricing) (li
 	priced = true
 	for _, one := range all {
 		list = append(list, seatState(one))
-		sum, priced = cost.Sum(sum, one.Usage), priced && !one.Unpriced
+		sum, priced = spending.Sum(sum, one.Usage), priced && !one.Unpriced
 	}
 	return list, sum, priced, err
 }

@@ -243,8 +243,8 @@ func (w *Worker) carry(ctx context.Context, a Agent, c *work.Claimed) (Phase, er
 		if s.client, err = w.Named(name); err != nil {
 			return Failing, schemas.Errorf(schemas.CodeOf(err), "the recipe of item %s names a client: %s",
 				schemas.ShortID(c.WorkID), schemas.MessageOf(err)).
-				Try("the item keeps its recipe: have that client here, or end the item by %s, mend the recipe, and "+
-					"submit it anew", schemas.Tool("task_cancel", "work_id", schemas.ShortID(c.WorkID))).Because(err)
+				Try("the item keeps its recipe: have that client here; or cordelia task cancel %s, mend the recipe, and "+
+					"submit it anew", schemas.ShortID(c.TaskID)).Because(err)
 		}
 	}
 	err = s.carry(ctx)

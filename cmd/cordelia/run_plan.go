@@ -18,7 +18,7 @@ func planText(v controller.View, width int, colours bool) string {
 	}
 	var f cli.Fields
 	f.Add("task", schemas.ShortID(v.TaskID))
-	f.Add("request", cli.Clean(v.RawInput))
+	f.Add("request", cli.Clean(schemas.Shorten(v.RawInput, shownRequest)))
 	f.Add("intent", cli.Clean(v.Intent))
 	for _, s := range plan.SubTasks {
 		f.Styled(fmt.Sprintf("subtask %d", s.Sequence), cli.Clean(s.Intent), cli.Bold)

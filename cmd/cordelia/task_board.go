@@ -60,11 +60,15 @@ func (v taskBoard) board(width int, colours bool) string {
 	return b.String()
 }
 
+// shownRequest is how much of the user's own words stands beside the intent, in bytes: a report has
+// all.
+const shownRequest = 400
+
 // head says what the task is and how it stands.
 func (v taskBoard) head() (f cli.Fields) {
 	f.Add("task", cli.Short(v.TaskID))
 	f.Add("group", cli.Clean(v.GroupID))
-	f.Add("request", cli.Clean(v.RawInput))
+	f.Add("request", cli.Clean(schemas.Shorten(v.RawInput, shownRequest)))
 	f.Add("intent", cli.Clean(v.Intent))
 	state := cli.Clean(string(v.State))
 	if v.Round > 0 {

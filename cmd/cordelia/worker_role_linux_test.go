@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -84,7 +85,13 @@ func TestWorkerServesARole(t *testing.T) {
 	out, code = h.worker("--as", "smith")
 	require.NotZero(t, code, out)
 	require.Contains(t, out, "codex is not installed")
-	require.Contains(t, out, "the item keeps its recipe: have that client here, or end the item by ")
+	cancel := regexp.MustCompile(`(?m)^next: the item keeps its recipe: .*cordelia (task cancel [0-9a-f]{8}),`).
+		FindStringSubmatch(out)
+	require.NotNil(t, cancel, out)
 	list, _ = h.did("task", "list", "--json")
 	require.Contains(t, list, `"state": "ready"`)
+	out, code = h.did(strings.Fields(cancel[1])...)
+	require.Zero(t, code, out)
+	list, _ = h.did("task", "list", "--json")
+	require.NotContains(t, list, `"state": "ready"`, "which ends it")
 }
