@@ -103,6 +103,9 @@ func TestRunListsWhatIsThere(t *testing.T) {
 	out, code = h.did("run", "--discard", last)
 	require.Zero(t, code, out)
 	require.Contains(t, out, "There is nothing to throw away")
+	out, code = h.did("run", "--client", "house", "--resume", last)
+	require.Equal(t, 5, code, out)
+	require.Contains(t, out, "is cancelled, and its branch is gone")
 	out, _ = h.did("run", "--list")
 	require.Regexp(t, `(?m)^`+last+` +cancelled +1 +none `, out)
 }
