@@ -45,6 +45,7 @@ func Routes(n *ops.Service) map[string]Route {
 			answer(w, http.StatusOK, map[string]any{"status": "ok"})
 		})},
 		"POST /hooks/{source}": {Open: true, MaxBody: roles.MaxHook, Handler: hooks(n)},
+		"/hooks/{source}":      {Open: true, Handler: http.HandlerFunc(onlyPost)},
 		"POST /auth/challenge": {Open: true,
 			Handler: post(func(ctx context.Context, in challengeIn) (challengeOut, error) {
 				if in.AgentID == "" {

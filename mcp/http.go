@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
@@ -113,7 +114,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.ContentLength > maxMessage {
 		w.Header().Set("Connection", "close")
-		tooLarge(w)
+		if strings.HasPrefix(r.URL.Path, "/hooks/") {
+			bodyTooLarge(w) // a source reads no JSON-RPC
+		} else {
+			tooLarge(w)
+		}
 		return
 	}
 	if r.Body != nil && r.Body != http.NoBody {

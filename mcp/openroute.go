@@ -23,8 +23,7 @@ func (o openRoutes) admit(next http.Handler, most int64) http.Handler {
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 			if _, over := errors.AsType[*http.MaxBytesError](err); over {
 				w.Header().Set("Connection", "close")
-				answer(w, http.StatusRequestEntityTooLarge,
-					map[string]any{"error": "invalid", "message": "the body is too large"})
+				bodyTooLarge(w)
 				return
 			}
 			if err != nil {
@@ -48,6 +47,10 @@ func (o openRoutes) admit(next http.Handler, most int64) http.Handler {
 		case <-r.Context().Done():
 		}
 	})
+}
+
+func bodyTooLarge(w http.ResponseWriter) {
+	answer(w, http.StatusRequestEntityTooLarge, map[string]any{"error": "invalid", "message": "the body is too large"})
 }
 
 // known serves a request at once whose sender the route knows, and others as open ones.

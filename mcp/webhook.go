@@ -36,6 +36,12 @@ func hooks(n *ops.Service) http.Handler {
 	})
 }
 
+// onlyPost answers a request that is none of a source, as of a person who looks at the address.
+func onlyPost(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", http.MethodPost)
+	answer(w, http.StatusMethodNotAllowed, map[string]any{"error": "invalid", "message": "a source sends POST here"})
+}
+
 // refuseHook answers a request that was not taken. The source tries again where that may help.
 func refuseHook(w http.ResponseWriter, err error) {
 	status, message := http.StatusInternalServerError, "an internal error"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -16,8 +17,8 @@ import (
 	"cordelia/schemas"
 )
 
-// hookSecret is the file with the secret of a webhook's source.
-func (h Home) hookSecret(source string) string {
+// HookSecret is the file with the secret of a webhook's source.
+func (h Home) HookSecret(source string) string {
 	return filepath.Join(string(h), "hooks", source+".secret")
 }
 
@@ -26,22 +27,22 @@ const secretBytes = 32
 
 // MakeHookSecret makes a source's secret if it has none, in a file that only this user can
 // read, and gives the file's name.
-func (n *Node) MakeHookSecret(source string) (path string, err error) {
-	path = n.Home.hookSecret(source)
+func (n *Node) MakeHookSecret(source string) (path string, made bool, err error) {
+	path = n.Home.HookSecret(source)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return path, fmt.Errorf("make the folder of secrets: %w", err)
+		return path, false, fmt.Errorf("make the folder of secrets: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return path, nil
+		return path, false, nil
 	}
 	if err != nil {
-		return path, fmt.Errorf("make a secret: %w", err)
+		return path, false, fmt.Errorf("make a secret: %w", err)
 	}
 	raw := make([]byte, secretBytes)
 	rand.Read(raw) //nolint:errcheck // never fails
 	_, err = f.WriteString(hex.EncodeToString(raw) + "\n")
-	return path, errors.Join(err, f.Sync(), f.Close())
+	return path, true, errors.Join(err, f.Sync(), f.Close())
 }
 
 // errUnsigned is the one answer to every request that is not proven to come from its source:
@@ -64,9 +65,10 @@ func (n *Node) ReceiveHook(ctx context.Context, h roles.Hook) (t roles.Taken, sk
 		return t, "", err
 	}
 	var secret []byte
-	if known {
-		if secret, err = os.ReadFile(n.Home.hookSecret(h.Source)); err != nil {
-			return t, "", fmt.Errorf("read the secret of %s: %w", h.Source, err)
+	if known { // without a secret nothing is signed, and the answer tells nobody that there is such a source
+		if secret, err = os.ReadFile(n.Home.HookSecret(h.Source)); err != nil {
+			slog.Warn("requests of a webhook are refused: its secret cannot be read; see cordelia doctor",
+				"source", h.Source, "err", err)
 		}
 		secret = bytes.TrimRight(secret, "\r\n")
 	}

@@ -8,6 +8,7 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory/embedding"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -44,6 +45,7 @@ type Inspection struct {
 	Trust     trust.Verified
 	TrustErr  error            // the scores are not what the ledger gives; an older schema has none
 	Vectors   *embedding.State // nil: an older schema has none
+	Roles     roles.Inspection // of an older schema nothing
 	Lost      error            // as Node.LostKey says it; nil: none is missing
 
 	Known   map[schemas.EntityID]agents.Record // of those asked for
@@ -60,6 +62,9 @@ func Inspect(ctx context.Context, home Home, files []events.CheckpointFile,
 		i.Trust, i.TrustErr = trust.Verify(tx)
 		if state, err := embedding.Inspect(tx); err == nil {
 			i.Vectors = &state
+		}
+		if i.Roles, err = roles.Inspect(tx); err != nil {
+			return err
 		}
 		if i.Lost = lostKey(tx, home); i.Lost != nil && !errors.Is(i.Lost, schemas.ErrNotFound) {
 			return i.Lost
@@ -86,6 +91,15 @@ func (i *Inspection) entities(tx *store.Tx, here []schemas.EntityID) error {
 		}
 	}
 	return err
+}
+
+// InspectRoles reads what the node's database tells of roles.
+func (n *Node) InspectRoles(ctx context.Context) (i roles.Inspection, err error) {
+	err = n.Store.Read(ctx, func(tx *store.Tx) error {
+		i, err = roles.Inspect(tx)
+		return err
+	})
+	return i, err
 }
 
 // LostKeyOf is LostKey of a home that no node of this process has open. A database that

@@ -10,6 +10,7 @@ import (
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -42,16 +43,19 @@ const (
 // RestoreReport says what a restore did, or with DryRun would do.
 type RestoreReport struct {
 	store.RestoreReport
-	Present      Present   `json:"present"`
-	AuditEntries int64     `json:"audit_entries"` // in the backup
-	ForkAt       int64     `json:"fork_at"`       // last audit entry the backup and the present share
-	Carried      []Carried `json:"carried"`
-	Suspended    []string  `json:"suspended"`           // known to the backup alone
-	Lost         []string  `json:"lost"`                // known to the present alone
-	HumanKey     string    `json:"human_key,omitempty"` // where the person's key file was put
-	KeysKept     []string  `json:"keys_kept,omitempty"` // key files of another node that it replaced
-	AgentKey     string    `json:"agent_key,omitempty"` // where the key of the agent of the clients was put
-	Notes        []string  `json:"notes"`
+	Present      Present        `json:"present"`
+	AuditEntries int64          `json:"audit_entries"` // in the backup
+	ForkAt       int64          `json:"fork_at"`       // last audit entry the backup and the present share
+	Carried      []Carried      `json:"carried"`
+	Suspended    []string       `json:"suspended"`                     // known to the backup alone
+	Lost         []string       `json:"lost"`                          // known to the present alone
+	Resting      []roles.Rested `json:"suspended_roles,omitempty"`     // roles that come back suspended
+	Withdrawn    int            `json:"withdrawn_questions,omitempty"` // questions of roles that are open no more
+	NoSecret     []string       `json:"no_secret,omitempty"`           // webhooks without a secret here
+	HumanKey     string         `json:"human_key,omitempty"`           // where the person's key file was put
+	KeysKept     []string       `json:"keys_kept,omitempty"`           // key files of another node that it replaced
+	AgentKey     string         `json:"agent_key,omitempty"`           // where the key of the agent of the clients was put
+	Notes        []string       `json:"notes"`
 }
 
 // Carried is what one entity keeps of the present state.
@@ -63,8 +67,8 @@ type Carried struct {
 // Restore puts a backup in the place of home's database. It must not bring back
 // what was revoked (INV-RESTORE): every entity keeps the status, rights,
 // memberships, keys and verdicts it has in the present database, agents the present does
-// not know come back suspended, all tokens and challenges end, the epoch moves,
-// and the fork is recorded in the audit record. Only the person of the present
+// not know, and roles that are others now, come back suspended, all tokens and
+// challenges end, the epoch moves, and the fork is recorded in the audit record. Only the person of the present
 // database may do it; where there is none that can be read, AcceptBackup must
 // say that nothing is known of revocations since. It refuses before it writes
 // anything where the home would be left with a key that does not open it.
@@ -215,6 +219,7 @@ type restorePlan struct {
 	trust     trust.Addition
 	bindings  []memory.Bound // of the present, if it is carried over
 	decisions memory.Decisions
+	resting   roles.Resting
 	head      []byte // last audit hash of the present
 	entries   int64  // and its number
 }
@@ -232,7 +237,16 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 		p.person = r.opened[0].EntityID
 	}
 	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
-	var err error
+	r.out.Resting, r.out.Withdrawn, r.out.NoSecret = nil, 0, nil
+	sources, err := roles.Sources(backup)
+	if err != nil {
+		return p, err
+	}
+	for _, s := range sources {
+		if _, err := os.Stat(r.home.HookSecret(s)); err != nil {
+			r.out.NoSecret = append(r.out.NoSecret, s)
+		}
+	}
 	if r.out.AuditEntries, err = auditLength(backup); err != nil {
 		return p, err
 	}

@@ -44,7 +44,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if _, err := tx.Exec(dropAllTokens); err != nil {
 		return fmt.Errorf("end tokens: %w", err)
 	}
-	if err := errors.Join(work.Restored(tx), roles.Restored(tx)); err != nil {
+	if err := errors.Join(work.Restored(tx), p.resting.Restore(tx)); err != nil {
 		return err
 	}
 	if err := agents.EndChallenges(tx); err != nil {
@@ -58,7 +58,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 		fork.ForkAt = 0
 	}
 	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried,
-		p.report.Suspended, p.report.Lost, true})
+		p.report.Suspended, p.report.Lost, p.report.Resting, true})
 }
 
 // applyGroups carries over memberships that changed since the backup, and groups that were closed.
@@ -95,6 +95,7 @@ type restoreDetail struct {
 	Carried   []Carried        `json:"carried"`
 	Suspended []string         `json:"suspended"`
 	Lost      []string         `json:"lost"`
+	Resting   []roles.Rested   `json:"resting,omitempty"`
 	// CarriedEach: each carried-over row has an audit entry.
 	CarriedEach bool `json:"carried_each"`
 }

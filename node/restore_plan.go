@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -63,7 +64,11 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	if p.decisions, err = memory.DecisionsOf(present); err != nil {
 		return err
 	}
+	if p.resting, err = roles.RestingAfter(present, backup); err != nil {
+		return err
+	}
 	p.report.fill(was, changes, p.trust)
+	p.report.Resting, p.report.Withdrawn = p.resting.Roles, len(p.resting.Asks)
 	return nil
 }
 

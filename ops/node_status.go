@@ -8,6 +8,7 @@ import (
 	"cordelia/agents"
 	"cordelia/memory"
 	"cordelia/pipeline/controller"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -16,6 +17,7 @@ import (
 // NodeStatus is what runs below a person, what waits, and what it took.
 type NodeStatus struct {
 	Agents  AgentCounts        `json:"agents"`
+	Roles   []roles.Entry      `json:"suspended_roles,omitempty"`
 	Running []work.Status      `json:"running"` // items that an agent holds
 	Tasks   []controller.Entry `json:"tasks"`   // that are not over
 	Swarms  []swarm.Entry      `json:"swarms"`  // that run
@@ -54,6 +56,9 @@ func (s *Service) Status(ctx context.Context, person Caller) (out NodeStatus, er
 		out = NodeStatus{Running: []work.Status{}, Tasks: []controller.Entry{}, Swarms: []swarm.Entry{},
 			Agents: AgentCounts{Suspended: []Suspended{}}}
 		if err := out.agents(g); err != nil {
+			return err
+		}
+		if out.Roles, err = s.Roles().Suspended(g); err != nil {
 			return err
 		}
 		if err := out.work(g); err != nil {

@@ -25,9 +25,13 @@ func (s *Service) ApplyWorkspace(ctx context.Context, person Caller, w schemas.W
 		return p, err
 	}
 	for _, source := range slices.Sorted(maps.Keys(w.Webhooks)) {
-		path, err := s.MakeHookSecret(source)
+		path, made, err := s.MakeHookSecret(source)
 		if err != nil {
 			return p, err
+		}
+		if fresh := (roles.Change{What: "webhook", ID: source, Does: "create"}); made && !slices.Contains(p.Changes, fresh) {
+			p.Notes = append(p.Notes, fmt.Sprintf("the secret of %s was missing, so a new one was made: paste it where the "+
+				"source asks for it, for what it signs with the old one is refused", source))
 		}
 		p.Keys = append(p.Keys, fmt.Sprintf("/hooks/%s: %s", source, path))
 	}

@@ -55,7 +55,7 @@ func (o RoleEventOut) Text() string {
 }
 
 func decisionText(d roles.Decided) string {
-	return words(", ", fmt.Sprintf("%s: %s: %s", cmp.Or(d.Role, "no role"), d.Action, Line(d.Reason)),
+	return words(", ", fmt.Sprintf("%s: %s: %s", cmp.Or(d.Role, "no role"), d.Word(), Line(d.Reason)),
 		when(d.Target != "", "to %s", d.Target), when(d.Sandbox, "in testing: nothing follows"),
 		when(d.WorkID != "", "work %s", short(d.WorkID)), when(d.TaskID != "", "task %s", short(d.TaskID)),
 		when(d.Ended != "", "%s", d.Ended), when(d.AskID != "", "%s waits in review_list, %s", short(d.AskID), d.State))
@@ -95,10 +95,9 @@ func sendEvent(ctx context.Context, c *Call, in roleEventIn) (RoleEventOut, erro
 // event, with each step.
 func (s *Service) ExplainEvent(ctx context.Context, caller Caller, workspace, role string,
 	raw json.RawMessage, all bool) (out []roles.Decision, err error) {
-	var e roles.Event
-	if err := strictly(raw, &e); err != nil {
-		return nil, schemas.Invalidf("this is no event").
-			Expecting(`JSON, as {"type": "lead.created", "domain": "revenue", "payload": {}}`).Because(err)
+	e, err := roles.ParseEvent(raw)
+	if err != nil {
+		return nil, err
 	}
 	if e.Names = cmp.Or(role, e.Names); strings.TrimSpace(e.Type) == "" {
 		return nil, schemas.Invalidf("the event has no type").Expecting("type, as lead.created")

@@ -44,8 +44,9 @@ func (o RoleListOut) Text() string {
 }
 
 func entryLine(e roles.Entry) string {
-	return words(", ", fmt.Sprintf("%s %s", e.Role, e.State), when(len(e.Domains) > 0, "owns %s",
-		strings.Join(e.Domains, " ")), "reports to "+e.ReportsTo, when(e.Parent != "", "child of %s", e.Parent),
+	return words(", ", fmt.Sprintf("%s %s", e.Role, e.State), when(e.Why != "", "%s", Line(e.Why)),
+		when(e.Back != "", "a person lets it act: %s", e.Back), when(len(e.Domains) > 0, "owns %s",
+			strings.Join(e.Domains, " ")), "reports to "+e.ReportsTo, when(e.Parent != "", "child of %s", e.Parent),
 		when(e.Open > 0, "%d open", e.Open), when(e.Waiting > 0, "%d waiting", e.Waiting), "in "+e.Workspace)
 }
 
@@ -69,7 +70,7 @@ func roleText(d roles.Detail) string {
 			mustJSON(map[string]any{"template": r.Template, "params": r.Params}), Line(r.Reason)))
 	}
 	for _, p := range d.Last {
-		list = append(list, words(", ", fmt.Sprintf("%s %s: %s: %s", minute(p.At), p.Event, p.Action, Line(p.Reason)),
+		list = append(list, words(", ", fmt.Sprintf("%s %s: %s: %s", minute(p.At), p.Event, p.Word(), Line(p.Reason)),
 			when(p.Would != "", "would %s", p.Would)))
 	}
 	return lines(list...)

@@ -331,8 +331,8 @@ func TestStatesOfARoleAndItsAgent_INV_ROLE_EDGE(t *testing.T) {
 		require.NoError(t, err, on)
 	}
 	states("draft", "registered")
-	require.Equal(t, []any{"ignore", "cro is draft"}, reasonOf(f.send(f.Lead, map[string]any{"type": "lead.created",
-		"role": "cro"})))
+	require.Equal(t, []any{"ignore", "cro is draft; a person lets it act: cordelia role activate cro"},
+		reasonOf(f.send(f.Lead, map[string]any{"type": "lead.created", "role": "cro"})))
 	_, err := f.Node.MoveRole(t.Context(), f.person, "", "cro", schemas.Resume, "")
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	move(schemas.RoleTry)

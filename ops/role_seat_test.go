@@ -11,7 +11,6 @@ import (
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/ops/opstest"
-	"cordelia/roles"
 	"cordelia/schemas"
 )
 
@@ -237,16 +236,4 @@ func TestASpawnWaitsForTheOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, f.Number(`SELECT count(*) FROM roles WHERE role_id = 'bdr-apac' AND parent = ?`, cro.Entity))
 	f.Caller("bdr-apac") // its key is on this machine
-}
-
-// What a workspace allowed at the time of a backup is not allowed by a restore: its roles rest,
-// and nothing asked then is decided, until the owner applies the file.
-func TestARestoreAllowsNothing_INV_RESTORE(t *testing.T) {
-	f := newFirm(t, company)
-	f.send(f.Lead, map[string]any{"type": "pricing.change_asked", "domain": "revenue"})
-	require.NoError(t, f.Node.Store.Write(t.Context(), roles.Restored))
-	require.Equal(t, "ignore", f.send(f.Lead, lead(1, "EMEA"))["action"])
-	require.Empty(t, f.Must(f.person, "review_list", map[string]any{})["waiting"])
-	require.Equal(t, "resume", f.apply(company).Changes[0].Does)
-	require.Equal(t, "delegate", f.send(f.Lead, lead(2, "EMEA"))["action"])
 }

@@ -133,12 +133,16 @@ func (r *Roles) Deliver(g access.Grant, workspace string, e Event) (Taken, error
 }
 
 // worldFor is the workspace of an event: the one that is named, the actor's only one, or of
-// several the only one that has the role it is for, or a role that owns its domain.
+// several the only one that has the role it is for, or a role that owns its domain: one that acts
+// before one that does not.
 func (r *Roles) worldFor(g access.Grant, workspace string, e Event) (*World, error) {
 	if e.Names != "" {
 		return r.worldOf(g, workspace, e.Names)
 	}
-	return r.worldWith(g, workspace, func(w *World) bool { return len(w.Owners(e.Domain)) > 0 })
+	return r.worldWith(g, workspace, func(w *World) bool { return len(w.Owners(e.Domain)) > 0 },
+		func(w *World) bool {
+			return slices.ContainsFunc(w.Members, func(m *Member) bool { return m.owns(e.Domain) })
+		})
 }
 
 // namesAnother reports whether a source reads as a person or an agent that is not the actor. Of an
@@ -279,7 +283,7 @@ func (r *Roles) route(g access.Grant, w *World, e Event, keep keeper) ([]Decided
 	case e.Depth > maxHops:
 		none = fmt.Sprintf("%d events in a row caused it", maxHops)
 	case m == nil:
-		none = "no active role owns " + e.Domain
+		none = w.unowned(e.Domain)
 	}
 	if none != "" {
 		d, err := keep(nil, 0, Decision{Action: Ignore, Reason: none, Steps: []Step{{"route", none}}})

@@ -79,22 +79,6 @@ func (r *Roles) move(g access.Grant, agent schemas.EntityID, on schemas.Trigger,
 	return g.Audit("role/"+string(agent), map[string]any{"on": on, "from": state, "to": e.To, "reason": reason})
 }
 
-// Restored is for a database brought back from a backup: no role acts by the authority it had
-// then, and nothing that was asked then is decided, before its owner applied the file again or
-// resumed it.
-func Restored(tx *store.Tx) error {
-	if _, err := tx.Exec(suspendRestored, restored); err != nil {
-		return fmt.Errorf("suspend roles: %w", err)
-	}
-	if _, err := tx.Exec(withdrawRestored, restored); err != nil {
-		return fmt.Errorf("withdraw what was asked: %w", err)
-	}
-	if _, err := tx.Exec(touchRestored); err != nil {
-		return fmt.Errorf("change workspaces: %w", err)
-	}
-	return nil
-}
-
 // parentEnded is why roles end whose parent did.
 const parentEnded = "parent_terminated"
 

@@ -39,6 +39,16 @@ const (
 	Ignore   Action = "ignore"
 )
 
+// Word is the action as people and agents read it: an escalation that, approved, is done asks.
+func (d Decision) Word() string { return word(d.Action, d.Approval) }
+
+func word(a Action, approval bool) string {
+	if a == Escalate && approval {
+		return "ask"
+	}
+	return string(a)
+}
+
 // Watch says who looks at what a delegation leads to.
 type Watch string
 
@@ -121,7 +131,7 @@ func (d *Decision) end(a Action, target, name, format string, args ...any) (deci
 // wakes decides whether the event is for m and wakes it; decided is true if it does not.
 func (w *World) wakes(d *Decision, m *Member, e Event, k Known) (decided bool) {
 	if !m.State.Acts() {
-		return d.end(Ignore, "", "lifecycle", "%s is %s", m.RoleID, m.State)
+		return d.end(Ignore, "", "lifecycle", "%s", m.standing())
 	}
 	d.step("lifecycle", "%s is %s", m.RoleID, m.State)
 	if e.By == m.Agent {
@@ -137,7 +147,7 @@ func (w *World) wakes(d *Decision, m *Member, e Event, k Known) (decided bool) {
 		if other := w.otherOwner(m, e.Domain); other != nil {
 			return d.end(Forward, other.RoleID, "domain", "%s belongs to %s", e.Domain, other.RoleID)
 		}
-		return d.end(Ignore, "", "domain", "no active role owns %s", e.Domain)
+		return d.end(Ignore, "", "domain", "%s", w.unowned(e.Domain))
 	}
 	d.step("domain", "%s is its own", e.Domain)
 	if e.Thread != "" && k.Wakes(m) >= maxWakes {

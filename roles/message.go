@@ -63,6 +63,11 @@ const (
 // role gets an event in its mailbox. CodeNotFound for a receiver or a request that is absent or
 // hidden.
 func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) {
+	if n.To == "" && n.Answers == "" {
+		return Message{}, schemas.Invalidf("the message names nobody whom it is for").With(schemas.Violation{
+			Path: schemas.Pointer("to"), Msg: `must be a role, or "owner"`}).Try("%s shows the roles",
+			schemas.Tool("role_list"))
+	}
 	w, err := r.worldOf(g, workspace, n.To)
 	if err != nil {
 		return Message{}, err
@@ -87,7 +92,7 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 	case n.To == theOwner || n.To == string(w.Workspace.Owner):
 		m.to = w.Workspace.Owner
 	default:
-		return Message{}, w.noRole(n.To, theOwner)
+		return Message{}, noRole([]*World{w}, n.To, theOwner)
 	}
 	if m.to == m.from {
 		return Message{}, schemas.Invalidf("a message to oneself").Expecting("another role, or the owner")

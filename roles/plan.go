@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/pipeline"
 	"cordelia/schemas"
 )
 
@@ -31,8 +32,8 @@ type Plan struct {
 // notInFile is why a role is suspended that the file does not name any more.
 const notInFile = "it is not in the file any more"
 
-// restored is why roles rest after a restore: what their file allowed at the time of the backup
-// may have been taken back since.
+// restored is why roles rest after a restore that found other ones here: what their file allowed
+// at the time of the backup may have been taken back since.
 const restored = "it was restored from a backup; apply the file again"
 
 // plan compares a file with what is there; nil is nothing.
@@ -117,6 +118,7 @@ func differing(a, b schemas.Role) (keys []string) {
 // of the pen, and the rights of a template that its users do not have.
 func (p *Plan) remark(w schemas.Workspace) {
 	p.triggers(w)
+	p.tools(w)
 	declared := slices.Sorted(maps.Keys(w.Operators))
 	actions := actionsOf(w)
 	missing := func(of string, ids []string, a schemas.Authority) {
@@ -152,6 +154,19 @@ func (p *Plan) remark(w schemas.Workspace) {
 			_, clamped := Clamp(t, w.Roles[at], w.Policy)
 			for _, c := range clamped {
 				p.Clamped = append(p.Clamped, fmt.Sprintf("template %s, spawned by %s: %s", id, spawner, c))
+			}
+		}
+	}
+}
+
+// tools remarks of recipes that name a tool which no client has by that name.
+func (p *Plan) tools(w schemas.Workspace) {
+	known := pipeline.GeneralTools()
+	for _, id := range slices.Sorted(maps.Keys(w.Operators)) {
+		for _, tool := range w.Operators[id].Does.Tools {
+			if name := pipeline.ToolName(tool); !slices.Contains(known, name) {
+				p.Notes = append(p.Notes, fmt.Sprintf("operator %s names the tool %s, which no worker gives%s", id, tool,
+					among(name, known)))
 			}
 		}
 	}

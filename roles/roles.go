@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -111,9 +112,7 @@ func (r *Roles) World(g access.Grant, ref string) (*World, error) {
 		return nil, err
 	}
 	if ref == "" && len(mine) > 1 {
-		return nil, schemas.Invalidf("you have %d workspaces", len(mine)).With(schemas.Violation{
-			Path: schemas.Pointer("workspace"), Msg: "must be one of " + strings.Join(mine, ", ")}).
-			Try("repeat the call with one of them")
+		return nil, several(len(mine), mine)
 	}
 	for _, id := range mine {
 		if ref == "" || id == ref {
@@ -123,8 +122,23 @@ func (r *Roles) World(g access.Grant, ref string) (*World, error) {
 	return nil, absent(ref)
 }
 
-// worldWith is World where the actor named none of several: the only one that has what fits.
-func (r *Roles) worldWith(g access.Grant, ref string, matches func(*World) bool) (*World, error) {
+// several asks which workspace is meant, of those that may be.
+func several(n int, which []string) error {
+	return schemas.Invalidf("you have %d workspaces", n).With(schemas.Violation{
+		Path: schemas.Pointer("workspace"), Msg: "must be one of " + strings.Join(which, ", ")}).
+		Try("repeat the call with one of them")
+}
+
+func idsOfWorlds(list []*World) (ids []string) {
+	for _, w := range list {
+		ids = append(ids, w.Workspace.Workspace)
+	}
+	return ids
+}
+
+// worldWith is World where the actor named none of several: the only one that fits, by the first
+// of these that any fits.
+func (r *Roles) worldWith(g access.Grant, ref string, fits ...func(*World) bool) (*World, error) {
 	if ref != "" || g.IsNode() {
 		return r.World(g, ref)
 	}
@@ -132,25 +146,61 @@ func (r *Roles) worldWith(g access.Grant, ref string, matches func(*World) bool)
 	if err != nil || len(mine) < 2 {
 		return r.World(g, ref)
 	}
-	var found []*World
-	for _, id := range mine {
-		w, err := r.load(g, id)
-		if err != nil {
+	for _, fit := range fits {
+		found, err := r.fitting(g, mine, fit)
+		switch {
+		case err != nil:
 			return nil, err
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return nil, several(len(mine), idsOfWorlds(found))
 		}
-		if matches(w) {
-			found = append(found, w)
-		}
-	}
-	if len(found) == 1 {
-		return found[0], nil
 	}
 	return r.World(g, ref)
 }
 
-// worldOf is World of a role, found by the role where the actor named none of several.
+// fitting are those of these workspaces that fit.
+func (r *Roles) fitting(g access.Grant, ids []string, fit func(*World) bool) (found []*World, err error) {
+	for _, id := range ids {
+		w, err := r.load(g, id)
+		if err != nil {
+			return nil, err
+		}
+		if fit(w) {
+			found = append(found, w)
+		}
+	}
+	return found, nil
+}
+
+// worldOf is World of a role, or of its owner, found by the role where the actor named none of
+// several. CodeNotFound where the role is in another, which it names, or in none.
 func (r *Roles) worldOf(g access.Grant, ref, role string) (*World, error) {
-	return r.worldWith(g, ref, func(w *World) bool { return w.Of(role) != nil })
+	has := func(w *World) bool { return w.Of(role) != nil }
+	w, err := r.worldWith(g, ref, has)
+	if g.IsNode() || role == "" || role == theOwner || role == string(g.Root()) || err == nil && has(w) ||
+		errors.Is(err, schemas.ErrNotFound) {
+		return w, err
+	}
+	mine, failed := Mine(g)
+	if failed != nil || len(mine) < 2 {
+		return w, cmp.Or(failed, err)
+	}
+	elsewhere, failed := r.fitting(g, mine, has)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err == nil && len(elsewhere) > 0:
+		there := idsOfWorlds(elsewhere)
+		return nil, schemas.NotFoundf("there is no role %q in %s, but in %s", schemas.Shorten(role, 64),
+			w.Workspace.Workspace, strings.Join(there, ", ")).
+			Try("leave the workspace out, or name %s", there[0])
+	case err != nil && len(elsewhere) == 0:
+		all, failed := r.fitting(g, mine, func(*World) bool { return true })
+		return nil, cmp.Or(failed, noRole(all, role))
+	}
+	return w, err
 }
 
 // load reads a workspace, from what is kept of it as long as nothing of it moved.
@@ -194,18 +244,41 @@ func read(tx *store.Tx, id string) (*World, error) {
 		m := &Member{}
 		var charter string
 		var agent schemas.AgentStatus
-		if err := r.Scan(&m.Agent, &charter, &m.State, &m.Parent, &m.Template, &m.Created, &agent); err != nil {
+		var why, agentWhy string
+		if err := r.Scan(&m.Agent, &charter, &m.State, &m.Parent, &m.Template, &m.Created, &why, &agent,
+			&agentWhy); err != nil {
 			return m, err
 		}
-		if m.State.Acts() && agent != schemas.Active && agent != schemas.Registered {
-			m.State = schemas.RoleSuspended
-		}
-		return m, json.Unmarshal([]byte(charter), &m.Role)
+		err := json.Unmarshal([]byte(charter), &m.Role)
+		m.rest(why, agent, agentWhy)
+		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
 	return NewWorld(w, members), nil
+}
+
+// rest says why a role does not act, and what lets it: its own state, or that of its agent.
+func (m *Member) rest(why string, agent schemas.AgentStatus, agentWhy string) {
+	runs := agent == schemas.Active || agent == schemas.Registered
+	switch {
+	case m.State == schemas.RoleDraft:
+		m.Back = "cordelia role activate " + m.RoleID
+	case m.State == schemas.RoleSuspended && (why == restored || why == notInFile):
+		m.Why, _, _ = strings.Cut(why, "; ")
+		m.Back = "cordelia role apply FILE"
+	case m.State == schemas.RoleSuspended:
+		m.Why, m.Back = why, "cordelia role resume "+m.RoleID
+	case !runs:
+		m.State, m.Why, m.Back = schemas.RoleSuspended, "its agent is "+string(agent), "cordelia agent resume "+m.RoleID
+		if agent == schemas.Deactivated {
+			m.Back = "cordelia agent reactivate " + m.RoleID
+		}
+		if agentWhy != "" {
+			m.Why += ": " + agentWhy
+		}
+	}
 }
 
 // changed makes what is kept of a workspace void.
@@ -221,14 +294,16 @@ func (w *World) role(ref string) (*Member, error) {
 	if m := w.Of(ref); m != nil {
 		return m, nil
 	}
-	return nil, w.noRole(ref)
+	return nil, noRole([]*World{w}, ref)
 }
 
-// noRole is the answer for a role that w does not have, with the name that may be meant.
-func (w *World) noRole(ref string, others ...string) error {
-	ids := make([]string, len(w.Members), len(w.Members)+len(others))
-	for i, m := range w.Members {
-		ids[i] = m.RoleID
+// noRole is the answer for a role that none of these has, with the name that may be meant.
+func noRole(in []*World, ref string, others ...string) error {
+	var ids []string
+	for _, w := range in {
+		for _, m := range w.Members {
+			ids = append(ids, m.RoleID)
+		}
 	}
 	meant := ""
 	if near := schemas.Nearest(strings.ToLower(ref), append(ids, others...)); near != "" {

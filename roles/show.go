@@ -17,6 +17,8 @@ type Entry struct {
 	Role      string             `json:"role"`
 	Workspace string             `json:"workspace"`
 	State     schemas.RoleStatus `json:"state"`
+	Why       string             `json:"why,omitempty"`  // it is suspended
+	Back      string             `json:"back,omitempty"` // what a person runs to let it act
 	Domains   []string           `json:"domains,omitempty"`
 	ReportsTo string             `json:"reports_to"`
 	Parent    string             `json:"parent,omitempty"`
@@ -59,12 +61,16 @@ type Trusted struct {
 
 // Past is a decision that was made.
 type Past struct {
-	Event  string `json:"event"` // its type
-	At     string `json:"at"`
-	Action Action `json:"action"`
-	Reason string `json:"reason"`
-	Would  string `json:"would,omitempty"` // of a role in testing: what would have followed
+	Event    string `json:"event"` // its type
+	At       string `json:"at"`
+	Action   Action `json:"action"`
+	Approval bool   `json:"needs_approval,omitempty"`
+	Reason   string `json:"reason"`
+	Would    string `json:"would,omitempty"` // of a role in testing: what would have followed
 }
+
+// Word is the action as people and agents read it.
+func (p Past) Word() string { return word(p.Action, p.Approval) }
 
 // List lists the roles of the actor's workspaces, or of one.
 func (r *Roles) List(g access.Grant, workspace string) (out []Entry, err error) {
@@ -75,6 +81,18 @@ func (r *Roles) List(g access.Grant, workspace string) (out []Entry, err error) 
 				return err
 			}
 			out = append(out, e)
+		}
+		return nil
+	})
+}
+
+// Suspended lists the roles of the actor's workspaces that are suspended.
+func (r *Roles) Suspended(g access.Grant) (out []Entry, err error) {
+	return out, r.each(g, "", func(w *World) error {
+		for _, m := range w.Members {
+			if m.State == schemas.RoleSuspended {
+				out = append(out, w.describe(m))
+			}
 		}
 		return nil
 	})
@@ -101,12 +119,19 @@ func (r *Roles) each(g access.Grant, workspace string, f func(*World) error) err
 	return nil
 }
 
-func (w *World) entry(g access.Grant, m *Member) (Entry, error) {
-	e := Entry{Role: m.RoleID, Workspace: w.Workspace.Workspace, State: m.State, Domains: m.Domains,
+// describe is a role in a list without what it has to do.
+func (w *World) describe(m *Member) Entry {
+	e := Entry{Role: m.RoleID, Workspace: w.Workspace.Workspace, State: m.State, Why: m.Why, Back: m.Back,
+		Domains:   m.Domains,
 		ReportsTo: cmp.Or(m.ReportsTo, string(w.Workspace.Owner)), Template: m.Template, Agent: m.Agent}
 	if p := w.byAgent[m.Parent]; p != nil {
 		e.Parent = p.RoleID
 	}
+	return e
+}
+
+func (w *World) entry(g access.Grant, m *Member) (Entry, error) {
+	e := w.describe(m)
 	day := g.Tx().Micros() - g.Tx().Micros()%dayMicros
 	if err := g.Tx().QueryRow(selectTally, m.Agent, day).Scan(&e.Open, &e.Today, &e.Waiting); err != nil {
 		return e, fmt.Errorf("read episodes: %w", err)
@@ -189,7 +214,7 @@ func past(g access.Grant, query string, agent schemas.EntityID, limit int) ([]Pa
 		if err := unmarshal(decision, &d); err != nil {
 			return p, err
 		}
-		p = Past{Event: e.Type, At: events.Timestamp(at), Action: d.Action, Reason: d.Reason}
+		p = Past{Event: e.Type, At: events.Timestamp(at), Action: d.Action, Approval: d.Approval, Reason: d.Reason}
 		if asked != "" { // what became of what it asked for
 			p.Reason += "; " + asked
 		}

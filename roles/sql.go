@@ -18,13 +18,17 @@ const (
 		created_at, activated_at, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	updateCharter = `UPDATE roles SET charter = ? WHERE agent = ?`
 	updateRole    = `UPDATE roles SET state = ?, activated_at = ?, terminated_at = ?, reason = ? WHERE agent = ?`
-	selectRoles   = `SELECT r.agent, r.charter, r.state, r.parent, r.template, r.created_at, e.status
+	selectRoles   = `SELECT r.agent, r.charter, r.state, r.parent, r.template, r.created_at, r.reason, e.status,
+		e.status_reason
 		FROM roles r JOIN entities e ON e.id = r.agent WHERE r.workspace = ? AND r.state <> 'terminated'`
 	selectReasons = `SELECT role_id, reason FROM roles WHERE workspace = ? AND state <> 'terminated'`
 	selectState   = `SELECT workspace, state, activated_at, charter, parent FROM roles WHERE agent = ?`
 
-	suspendRestored  = `UPDATE roles SET state = 'suspended', reason = ? WHERE state IN ('active', 'testing')`
-	withdrawRestored = `UPDATE role_asks SET state = 'withdrawn', reason = ? WHERE state = 'pending'`
+	selectStored = `SELECT r.agent, r.role_id, r.workspace, r.reason, r.charter, w.spec, r.state
+		FROM roles r JOIN workspaces w ON w.id = r.workspace ORDER BY r.workspace, r.role_id, r.created_at`
+	selectOpenAsks   = `SELECT id, agent FROM role_asks WHERE state = 'pending' ORDER BY id`
+	suspendRestored  = `UPDATE roles SET state = 'suspended', reason = ? WHERE agent = ?`
+	withdrawRestored = `UPDATE role_asks SET state = 'withdrawn', reason = ? WHERE id = ?`
 	touchRestored    = `UPDATE workspaces SET version = version + 1`
 
 	insertEvent = `INSERT INTO role_events(workspace, source, id, type, domain, said_by, thread, depth, event, hash, at)
@@ -164,9 +168,10 @@ const (
 		JOIN roles r ON r.agent = s.agent WHERE s.next_at <= ? ORDER BY s.next_at LIMIT 50`
 	moveSchedule = `UPDATE role_schedules SET next_at = ?4 WHERE agent = ?1 AND n = ?2 AND next_at = ?3`
 
-	insertHook = `INSERT INTO role_hooks(source, workspace) VALUES (?, ?)`
-	dropHooks  = `DELETE FROM role_hooks WHERE workspace = ?`
-	selectHook = `SELECT workspace FROM role_hooks WHERE source = ?`
+	insertHook    = `INSERT INTO role_hooks(source, workspace) VALUES (?, ?)`
+	dropHooks     = `DELETE FROM role_hooks WHERE workspace = ?`
+	selectHook    = `SELECT workspace FROM role_hooks WHERE source = ?`
+	selectSources = `SELECT source FROM role_hooks ORDER BY source`
 	// insertDelivery gives the id under which a body came first.
 	insertDelivery = `INSERT INTO role_deliveries(source, body, id, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT(source, body) DO UPDATE SET at = role_deliveries.at RETURNING id`

@@ -14,6 +14,8 @@ type Member struct {
 	schemas.Role
 	Agent    schemas.EntityID
 	State    schemas.RoleStatus // suspended while its agent is, in any state of the role
+	Why      string             // it is suspended
+	Back     string             // the command that lets it act, "" if it does
 	Parent   schemas.EntityID   // the role that spawned it, "" for one of the file
 	Template string             // it was made from
 	Created  int64              // UTC µs, as all times here
@@ -78,6 +80,29 @@ func (w *World) Owners(domain string) (list []*Member) {
 // owns reports whether a domain is m's; no domains own nothing.
 func (m *Member) owns(domain string) bool {
 	return slices.Contains(m.Domains, domain) || slices.Contains(m.Domains, "*")
+}
+
+// unowned says of a domain that no role which acts owns it, and which one that does not act does.
+func (w *World) unowned(domain string) string {
+	text := "no active role owns " + domain
+	for _, m := range w.Members {
+		if m.owns(domain) && !m.State.Acts() {
+			return text + "; " + m.standing()
+		}
+	}
+	return text
+}
+
+// standing says how a role stands and, if it does not act, why and what lets it.
+func (m *Member) standing() string {
+	text := m.RoleID + " is " + string(m.State)
+	if m.Why != "" {
+		text += ": " + m.Why
+	}
+	if m.Back != "" {
+		text += "; a person lets it act: " + m.Back
+	}
+	return text
 }
 
 // First is the role that an event which names none goes to: of those that own its domain and

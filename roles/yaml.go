@@ -3,9 +3,11 @@ package roles
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -45,6 +47,38 @@ func ParseTemplate(raw []byte) (schemas.RoleTemplate, error) {
 		checkTemplate(t, "", func(path, format string, args ...any) { r.say(r.line(path), path, format, args...) })
 	}
 	return t, r.refusal("the template is not valid")
+}
+
+// ParseEvent reads an event from JSON. CodeInvalid names each key that an event does not have, and
+// one whose value is of another kind.
+func ParseEvent(raw []byte) (e Event, err error) {
+	refused := schemas.Invalidf("this is no event").
+		Expecting(`JSON, as {"type": "lead.created", "domain": "revenue", "payload": {}}`)
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return e, refused.Because(err)
+	}
+	known, unknown := keysOf(reflect.TypeFor[Event]()), []schemas.Violation(nil)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(known, key) {
+			unknown = append(unknown, schemas.Violation{Path: schemas.Pointer(key), Msg: "is no key of an event" +
+				among(key, known)})
+		}
+	}
+	if unknown != nil {
+		return e, refused.With(unknown...)
+	}
+	err = json.Unmarshal(raw, &e)
+	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return e, refused.With(schemas.Violation{Path: schemas.Pointer(bad.Field),
+			Msg: fmt.Sprintf("is a JSON %s, which does not fit", bad.Value)})
+	}
+	return e, err
+}
+
+// among names the known key that may be meant, else all.
+func among(key string, known []string) string {
+	return cmp.Or(schemas.DidYouMean(key, known), "; there are "+strings.Join(known, ", "))
 }
 
 // reader decodes YAML into structs by their json tags, and notes what does not fit.
@@ -143,7 +177,11 @@ func (r *reader) value(n *yaml.Node, path string, to reflect.Value) {
 		r.table(n, path, to)
 	case reflect.Slice:
 		if n.Kind != yaml.SequenceNode {
-			r.say(n.Line, path, "must be a list, as [a, b]")
+			form := "[a, b]"
+			if to.Type().Elem().Kind() == reflect.Struct {
+				form = "[{" + strings.Join(keysOf(to.Type().Elem()), ": …, ") + ": …}]"
+			}
+			r.say(n.Line, path, "must be a list, as %s", form)
 			return
 		}
 		list := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))
@@ -176,11 +214,14 @@ func (r *reader) pairs(n *yaml.Node, path string, f func(key string, k, v *yaml.
 
 func (r *reader) object(n *yaml.Node, path string, to reflect.Value) {
 	known := keysOf(to.Type())
+	if n.Kind != yaml.MappingNode {
+		r.say(n.Line, path, "must be keys with values; there are %s", strings.Join(known, ", "))
+		return
+	}
 	r.pairs(n, path, func(key string, k, v *yaml.Node) {
 		at := slices.Index(known, key)
 		if at < 0 {
-			hint := cmp.Or(schemas.DidYouMean(key, known), "; there are "+strings.Join(known, ", "))
-			r.say(k.Line, path+schemas.Pointer(key), "there is no key %q here%s", schemas.Shorten(key, 64), hint)
+			r.say(k.Line, path+schemas.Pointer(key), "there is no key %q here%s", schemas.Shorten(key, 64), among(key, known))
 			return
 		}
 		r.value(v, path+schemas.Pointer(key), to.Field(at))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,8 @@ cordelia processes first.
 
 A restore brings back memory, not rights: each agent keeps the status, rights,
 memberships, keys and trust it has now; agents that only the backup knows come back
-suspended; all tokens end. If there is no database here that can be read, what
+suspended; a role goes on only where its charter and its workspace are what they
+were; all tokens end. If there is no database here that can be read, what
 was revoked since the backup is unknown, and --accept-state-of-backup must say
 that you accept this.
 
@@ -137,6 +139,14 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	f.Add("agent's key", r.AgentKey)
 	f.Add("keys kept", strings.Join(r.KeysKept, ", "))
 	f.Add("suspended", cli.Clean(strings.Join(r.Suspended, ", ")))
+	var resting []string
+	for _, one := range r.Resting {
+		resting = append(resting, one.Role+" of "+one.Workspace)
+	}
+	f.Add("roles suspended", cli.Clean(strings.Join(resting, "; ")))
+	if r.Withdrawn > 0 {
+		f.Add("withdrawn", schemas.Count(r.Withdrawn, "open question of roles", "open questions of roles"))
+	}
 	f.Add("lost", cli.Clean(strings.Join(r.Lost, ", ")))
 	a.List(f)
 	if len(r.Carried) > 0 {
@@ -149,6 +159,14 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	}
 	for _, n := range r.Notes {
 		a.Note("%s", n)
+	}
+	if len(r.Resting) > 0 {
+		a.Note("roles that the backup knows otherwise are suspended: apply the file of today, cordelia role apply FILE; " +
+			"cordelia role list says why each is")
+	}
+	for _, source := range r.NoSecret {
+		a.Note("the webhook %s has no secret here: put %s from the old machine beside config.json, or have role apply "+
+			"make a new one", cli.Clean(source), filepath.Join("hooks", source+".secret"))
 	}
 	if r.DryRun {
 		a.Note("dry run: nothing was changed")

@@ -3,13 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
+	"cordelia/node"
 	"cordelia/roles"
 	"cordelia/schemas"
 )
@@ -85,6 +89,7 @@ may name a .md file beside the YAML. FILE - reads standard input.`,
 				if err != nil {
 					return err
 				}
+				p.Notes = append(p.Notes, unknownClients(w, who.Node.Home)...)
 				if a.AsJSON {
 					return a.PrintJSON(p)
 				}
@@ -119,6 +124,31 @@ func readWorkspace(a *cli.App, name string) (w schemas.Workspace, err error) {
 		}
 		return os.ReadFile(filepath.Join(dir, soul))
 	})
+}
+
+// unknownClients says of recipes that name a client which no worker of this home knows.
+func unknownClients(w schemas.Workspace, home node.Home) (notes []string) {
+	s, err := config.Read(home)
+	if err != nil {
+		return nil // other commands and doctor say so
+	}
+	known := slices.Sorted(maps.Keys(config.Clients))
+	for _, api := range s.Seats.APIs {
+		known = append(known, api.Name)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Operators)) {
+		client := w.Operators[id].Does.Client
+		if client == "" || slices.Contains(known, config.ClientName(client)) {
+			continue
+		}
+		hint := "; there are " + strings.Join(known, ", ")
+		if near := schemas.Nearest(client, known); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		notes = append(notes, fmt.Sprintf("operator %s names the client %s, which no worker of this home knows%s", id, client,
+			hint))
+	}
+	return notes
 }
 
 func showPlan(a *cli.App, p roles.Plan) {

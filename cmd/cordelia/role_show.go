@@ -25,6 +25,23 @@ func showRoles(a *cli.App, v ops.RoleListOut) {
 			cli.Clean(e.Parent), count(e.Open), count(e.Today), count(e.Waiting), cli.Clean(e.Workspace))...)
 	}
 	a.Print(t)
+	for _, e := range v.Roles {
+		if e.State == schemas.RoleSuspended {
+			a.Note("%s", stateOf(a, e))
+		}
+	}
+}
+
+// stateOf says why a role is suspended, and what lets it act.
+func stateOf(a *cli.App, e roles.Entry) string {
+	text := cli.Clean(e.Role) + " is " + string(e.State)
+	if e.Why != "" {
+		text += ": " + cli.Clean(e.Why)
+	}
+	if e.Back != "" {
+		text += "; to let it act: " + a.Here(cli.Clean(e.Back))
+	}
+	return text
 }
 
 func count(n int) string {
@@ -39,6 +56,8 @@ func showRole(a *cli.App, v ops.RoleListOut) {
 	f := cli.Fields{}
 	f.Add("role", cli.Clean(r.Role))
 	f.Add("state", string(r.State))
+	f.Add("why", cli.Clean(r.Why))
+	f.Add("to let it act", a.Here(cli.Clean(r.Back)))
 	f.Add("workspace", cli.Clean(r.Workspace))
 	f.Add("soul", cli.Clean(r.Soul))
 	f.Add("domains", cli.Clean(strings.Join(r.Domains, ", ")))
@@ -105,7 +124,7 @@ func showTaken(a *cli.App, v ops.RoleEventOut) {
 		if d.Sandbox {
 			leads = "nothing: it is in testing"
 		}
-		t.Add(cli.Texts(cli.Clean(cmp.Or(d.Role, "none")), string(d.Action), cli.Clean(d.Reason), cli.Clean(leads))...)
+		t.Add(cli.Texts(cli.Clean(cmp.Or(d.Role, "none")), d.Word(), cli.Clean(d.Reason), cli.Clean(leads))...)
 	}
 	a.Print(t)
 	switch {
@@ -118,7 +137,7 @@ func showTaken(a *cli.App, v ops.RoleEventOut) {
 
 func showDecisions(a *cli.App, list []roles.Decision) {
 	for _, d := range list {
-		a.Say("%s: %s", cli.Clean(cmp.Or(d.Role, "no role")), d.Action)
+		a.Say("%s: %s", cli.Clean(cmp.Or(d.Role, "no role")), d.Word())
 		t := cli.Table{Head: []string{"STEP", "SAYS"}, Firm: 1}
 		for _, s := range d.Steps {
 			t.Add(cli.Texts(s.Step, cli.Clean(s.Says))...)
@@ -138,7 +157,7 @@ func showTested(a *cli.App, list []roles.Past) {
 	}
 	t := cli.Table{Firm: 1, Head: []string{"WHEN", "EVENT", "DECIDED", "REASON", "WOULD"}}
 	for _, p := range list {
-		t.Add(cli.Texts(cli.Clock(p.At), cli.Clean(p.Event), string(p.Action), cli.Clean(p.Reason),
+		t.Add(cli.Texts(cli.Clock(p.At), cli.Clean(p.Event), p.Word(), cli.Clean(p.Reason),
 			cli.Clean(p.Would))...)
 	}
 	a.Print(t)

@@ -49,6 +49,9 @@ func showStatus(a *cli.App, s ops.NodeStatus) {
 		}
 	}
 	f.Add("agents", who)
+	for i, one := range s.Roles[:min(len(s.Roles), mostShown)] {
+		f.Add(map[bool]string{true: "roles"}[i == 0], stateOf(a, one))
+	}
 	f.Add("waits for you", a.Here(waitsForYou(s.Waiting)))
 	f.Add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
 	for _, w := range s.Swarms[:min(len(s.Swarms), mostShown)] {

@@ -154,7 +154,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		x.refused("database", err)
 		return false
 	} else if address != "" {
-		return x.shared(ctx)
+		return x.shared(ctx, home)
 	}
 	path := home.Database()
 	if !cli.Exists(path) {
@@ -192,6 +192,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	if current { // an older schema may have no trust
 		x.trust(found.Trust, found.TrustErr)
 	}
+	x.roles(home, found.Roles, false)
 	return current
 }
 
