@@ -115,7 +115,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 	}
 	for _, line := range []string{"cordelia memory group create team",
 		"cordelia agent register --type swarm-worker --name scout --group team",
-		"cordelia memory write 'Gannets dive from thirty metres' --as scout --group team"} {
+		"cordelia memory write 'Gannets dive from thirty metres' --as scout --group team",
+		"cordelia role example triager | cordelia role apply -"} {
 		must(old, line)
 	}
 	for _, line := range lines[:last] {
@@ -136,6 +137,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 	}
 	require.Contains(t, must(there, "cordelia memory search 'where do gannets dive from'"),
 		"Gannets dive from thirty metres")
+	require.Regexp(t, `triager +active`, must(there, "cordelia role list"))
+	require.Equal(t, must(old, "cat ~/.cordelia/hooks/*"), must(there, "cat ~/.cordelia/hooks/*"))
 	must(there, "cordelia key unwrap scout")
 	must(there, "cordelia memory write 'Puffins do not' --as scout --group team")
 }
