@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -141,12 +142,8 @@ func unknownClients(w schemas.Workspace, home node.Home) (notes []string) {
 		if client == "" || slices.Contains(known, config.ClientName(client)) {
 			continue
 		}
-		hint := "; there are " + strings.Join(known, ", ")
-		if near := schemas.Nearest(client, known); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
 		notes = append(notes, fmt.Sprintf("operator %s names the client %s, which no worker of this home knows%s", id, client,
-			hint))
+			cmp.Or(schemas.DidYouMean(client, known), "; there are "+strings.Join(known, ", "))))
 	}
 	return notes
 }
