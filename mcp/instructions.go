@@ -2,10 +2,13 @@ package mcp
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	sdkserver "github.com/mark3labs/mcp-go/server"
+
+	"cordelia/ops"
 )
 
 // guidance is what reaches the model's system prompt: sentences, each for the callers that have its tool.
@@ -32,8 +35,7 @@ func instructions(has map[string]bool) string {
 	return strings.Join(list, " ")
 }
 
-// instructing gives each client the instructions of its caller, who is known when it connects. To connect
-// is no call: nothing is written.
+// instructing gives each client the instructions of its caller, who is known when it connects.
 func (b *binding) instructing() *sdkserver.Hooks {
 	own := func(ctx context.Context) string { return instructions(b.has(ctx)) }
 	hooks := &sdkserver.Hooks{}
@@ -46,12 +48,14 @@ func (b *binding) instructing() *sdkserver.Hooks {
 	return hooks
 }
 
-// has gives the tools that the caller is offered; none if they cannot be found out.
+// has gives the tools that the caller is offered; none if they cannot be found out. To find them out is
+// no call: nothing is written.
 func (b *binding) has(ctx context.Context) map[string]bool {
 	c, err := caller(ctx)
 	if err != nil {
 		return nil
 	}
-	tools, _ := b.node.Visible(ctx, c, b.opts.Toolsets) //nolint:errcheck // the next call gets the error
+	tools, _ := b.node.Auth.Tools(ctx, c.Principal, ops.Names()) //nolint:errcheck // the next call gets the error
+	maps.DeleteFunc(tools, func(tool string, _ bool) bool { return !ops.Find(tool).Among(b.opts.Toolsets) })
 	return tools
 }

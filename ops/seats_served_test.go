@@ -19,7 +19,7 @@ import (
 func TestTheRecordHasWhoServedATask(t *testing.T) {
 	h := opstest.New(t)
 	s := &ops.Seats{Node: h.Node, Person: h.Person()}
-	task, err := s.Submit(t.Context(), run.Request{Words: "keep the rows", Folder: t.TempDir()})
+	task, err := s.Submit(t.Context(), "keep the rows", t.TempDir())
 	require.NoError(t, err)
 	none := func(string, string, work.Usage) int64 { return work.UnknownCost }
 	list, sum, priced, err := s.Served(t.Context(), task, none)

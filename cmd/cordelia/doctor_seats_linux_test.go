@@ -37,7 +37,7 @@ func TestDoctorTriesTheSeats(t *testing.T) {
 	require.Equal(t, doctor.Problem, f.Verdict)
 	require.Contains(t, f.Detail, "without a structured answer")
 	require.Equal(t, doctor.Warning, seat(replayFault{Kind: "limit"}).Verdict)
-	require.Contains(t, seat(replayFault{Kind: "wrong type"}).Detail, "none of the schema")
+	require.Contains(t, seat(replayFault{Kind: "wrong type"}).Detail, "does not fit the schema")
 	require.NoError(t, os.WriteFile(filepath.Join(h.home(), "config.json"), []byte(`{"seats": {"client": ["house"],
 		"R3": ["house", "claude-code"], "apis": [{"name": "house", "kind": "chat", "model": "m", "key_file": "none"}]}}`),
 		0o600))
