@@ -136,9 +136,9 @@ func idsOfWorlds(list []*World) (ids []string) {
 	return ids
 }
 
-// worldWith is World where the actor named none of several: the only one that fits, by the first
-// of these that any fits.
-func (r *Roles) worldWith(g access.Grant, ref string, fits ...func(*World) bool) (*World, error) {
+// worldWith is World where the actor named none of several: the only one that one of these reports to be
+// meant, the first of them that reports any.
+func (r *Roles) worldWith(g access.Grant, ref string, meant ...func(*World) bool) (*World, error) {
 	if ref != "" || g.IsNode() {
 		return r.World(g, ref)
 	}
@@ -146,8 +146,8 @@ func (r *Roles) worldWith(g access.Grant, ref string, fits ...func(*World) bool)
 	if err != nil || len(mine) < 2 {
 		return r.World(g, ref)
 	}
-	for _, fit := range fits {
-		found, err := r.fitting(g, mine, fit)
+	for _, is := range meant {
+		found, err := r.worldsThat(g, mine, is)
 		switch {
 		case err != nil:
 			return nil, err
@@ -160,14 +160,14 @@ func (r *Roles) worldWith(g access.Grant, ref string, fits ...func(*World) bool)
 	return r.World(g, ref)
 }
 
-// fitting are those of these workspaces that fit.
-func (r *Roles) fitting(g access.Grant, ids []string, fit func(*World) bool) (found []*World, err error) {
+// worldsThat are those of these workspaces that are meant.
+func (r *Roles) worldsThat(g access.Grant, ids []string, is func(*World) bool) (found []*World, err error) {
 	for _, id := range ids {
 		w, err := r.load(g, id)
 		if err != nil {
 			return nil, err
 		}
-		if fit(w) {
+		if is(w) {
 			found = append(found, w)
 		}
 	}
@@ -187,7 +187,7 @@ func (r *Roles) worldOf(g access.Grant, ref, role string) (*World, error) {
 	if failed != nil || len(mine) < 2 {
 		return w, cmp.Or(failed, err)
 	}
-	elsewhere, failed := r.fitting(g, mine, has)
+	elsewhere, failed := r.worldsThat(g, mine, has)
 	switch {
 	case failed != nil:
 		return nil, failed
@@ -197,7 +197,7 @@ func (r *Roles) worldOf(g access.Grant, ref, role string) (*World, error) {
 			w.Workspace.Workspace, strings.Join(there, ", ")).
 			Try("leave the workspace out, or name %s", there[0])
 	case err != nil && len(elsewhere) == 0:
-		all, failed := r.fitting(g, mine, func(*World) bool { return true })
+		all, failed := r.worldsThat(g, mine, func(*World) bool { return true })
 		return nil, cmp.Or(failed, noRole(all, role))
 	}
 	return w, err
