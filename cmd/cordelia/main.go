@@ -37,6 +37,7 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
 	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr}
 	root := rootCommand(a, args)
+	cli.StrictHelp(root)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil || cmd.Name() == hookName { // an error of a hook must not stop its client
@@ -97,7 +98,6 @@ its end.`,
 		root.AddCommand(hookCommand(a))
 	default:
 		root.AddCommand(commands(a)...)
-		cli.StrictHelp(root)
 	}
 	return root
 }
