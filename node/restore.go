@@ -66,8 +66,8 @@ type Carried struct {
 
 // Restore puts a backup in the place of home's database. It must not bring back
 // what was revoked (INV-RESTORE): every entity keeps the status, rights,
-// memberships, keys and verdicts it has in the present database, agents the present does
-// not know, and roles that are others now, come back suspended, all tokens and
+// memberships, keys and verdicts it has in the present database, and roles their charters;
+// agents and roles the present does not know come back suspended, all tokens and
 // challenges end, the epoch moves, and the fork is recorded in the audit record. Only the person of the present
 // database may do it; where there is none that can be read, AcceptBackup must
 // say that nothing is known of revocations since. It refuses before it writes

@@ -67,7 +67,13 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	if p.resting, err = roles.RestingAfter(present, backup); err != nil {
 		return err
 	}
+	for id, what := range p.resting.Kept() {
+		changes[id] = append(changes[id], what)
+	}
 	p.report.fill(was, changes, p.trust)
+	for _, workspace := range p.resting.Places {
+		p.report.Notes = append(p.report.Notes, "the workspace "+workspace+" stays as it is now")
+	}
 	p.report.Resting, p.report.Withdrawn = p.resting.Roles, len(p.resting.Asks)
 	return nil
 }

@@ -178,7 +178,11 @@ func (a applying) role(c Change) error {
 	case "suspend":
 		return a.move(a.g, m.Agent, schemas.Suspend, notInFile)
 	case "resume":
-		return a.move(a.g, m.Agent, schemas.Resume, "")
+		err := a.move(a.g, m.Agent, schemas.Resume, "")
+		if err == nil && a.w.Roles[at].Status == schemas.RoleTesting {
+			err = a.move(a.g, m.Agent, schemas.RoleTry, "")
+		}
+		return err
 	}
 	return nil
 }

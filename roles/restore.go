@@ -2,16 +2,27 @@ package roles
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
+	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
-// Resting is what a restore takes from roles, so that none acts by an authority that it has not now.
+// Resting is what a restore does to roles, so that none acts by an authority that it has not now.
 type Resting struct {
-	Roles []Rested
-	Asks  []string // questions that are withdrawn
+	Roles  []Rested // known to the backup alone: they come back suspended
+	Asks   []string // open questions that are withdrawn
+	Places []string // workspaces that stay as they are now
+
+	kept, ended []stored // roles that stay as they are now; of those the ones that end
+	spaces      []space
+	hooks       map[string]string // source to workspace, as now
+	schedules   []due
+	asks        []Ask // whom they are for now, and until when
 }
 
 // Rested is a role that comes back suspended, and why.
@@ -22,19 +33,31 @@ type Rested struct {
 	Reason    string           `json:"reason"`
 }
 
-// ended is why a role rests that had ended when a backup from before was restored.
-const ended = "it had ended before a backup of earlier was restored"
-
-// stored is a role as a database has it, with the file of its workspace.
+// stored is a role as a database has it.
 type stored struct {
 	Rested
-	charter, spec string
-	state         schemas.RoleStatus
+	charter, template       string
+	parent                  schemas.EntityID
+	state                   schemas.RoleStatus
+	activated, ended, until int64
 }
 
-// RestingAfter compares a backup with the database that it replaces. A role goes on only where its
-// state, its charter and its workspace are now what they were then: what differs may have been
-// taken back since. A question goes on if it is open here, too, and its role goes on.
+// space is a workspace as a database has it.
+type space struct {
+	id, spec string
+	owner    schemas.EntityID
+}
+
+// due is when a schedule of a role comes next.
+type due struct {
+	agent   schemas.EntityID
+	n, next int64
+}
+
+// RestingAfter compares a backup with the database that it replaces. A role that both know stays as
+// it is now, with its charter and its workspace, whatever the backup says; one that has ended in
+// either has ended. A role that the backup alone knows rests. A question goes on if it is open here,
+// too, for whom it is for now.
 func RestingAfter(present, backup *store.Tx) (r Resting, err error) {
 	was, err := allStored(backup)
 	if err != nil {
@@ -44,87 +67,229 @@ func RestingAfter(present, backup *store.Tx) (r Resting, err error) {
 	if err != nil {
 		return r, err
 	}
-	known, rests := map[schemas.EntityID]stored{}, map[schemas.EntityID]bool{}
-	for _, s := range now {
-		known[s.Agent] = s
+	known, kept := map[schemas.EntityID]stored{}, map[schemas.EntityID]bool{}
+	for _, n := range now {
+		known[n.Agent] = n
 	}
 	for _, s := range was {
 		n, ok := known[s.Agent]
 		switch {
-		case !s.state.Acts():
-			continue
-		case !ok:
+		case s.state == schemas.RoleTerminated:
+		case !ok && s.state.Acts():
 			s.Reason = restored
-		case n.state == schemas.RoleTerminated:
-			s.Reason = ended
-		case n.state == schemas.RoleSuspended:
-			s.Reason = n.Reason
-		case n.state != s.state && s.state != schemas.RoleTesting, n.charter != s.charter, n.spec != s.spec:
-			s.Reason = restored
-		default:
-			continue
+			r.Roles = append(r.Roles, s.Rested)
+		case ok && n != s:
+			r.kept, kept[n.Agent] = append(r.kept, n), true
+			if n.state == schemas.RoleTerminated {
+				r.ended = append(r.ended, n)
+			}
 		}
-		rests[s.Agent] = true
-		r.Roles = append(r.Roles, s.Rested)
 	}
-	r.Asks, err = closedAsks(present, backup, rests)
-	return r, err
+	if len(kept) > 0 {
+		all, err := allDue(present)
+		if err != nil {
+			return r, err
+		}
+		for _, d := range all {
+			if kept[d.agent] {
+				r.schedules = append(r.schedules, d)
+			}
+		}
+	}
+	if err := r.places(present, backup); err != nil {
+		return r, err
+	}
+	return r, r.questions(present, backup)
 }
 
-// allStored lists all roles of a database, none of one from before there were roles.
-func allStored(tx *store.Tx) ([]stored, error) {
-	if has, err := tx.HasTable("roles"); err != nil || !has {
+// places plans the workspaces that both databases know and that are others now.
+func (r *Resting) places(present, backup *store.Tx) error {
+	was, err := allSpaces(backup)
+	if err != nil {
+		return err
+	}
+	now, err := allSpaces(present)
+	if err != nil {
+		return err
+	}
+	for _, n := range now {
+		if slices.ContainsFunc(was, func(s space) bool { return s.id == n.id && s != n }) {
+			r.spaces, r.Places = append(r.spaces, n), append(r.Places, n.id)
+		}
+	}
+	if len(now) > 0 {
+		r.hooks, err = hooksOf(present)
+	}
+	return err
+}
+
+// questions plans the open questions of the backup.
+func (r *Resting) questions(present, backup *store.Tx) error {
+	now, err := openAsks(present)
+	if err != nil {
+		return err
+	}
+	was, err := openAsks(backup)
+	if err != nil {
+		return err
+	}
+	open := map[string]Ask{}
+	for _, a := range now {
+		open[a.ID] = a
+	}
+	for _, a := range was {
+		n, ok := open[a.ID]
+		moved := a
+		moved.Asked, moved.Deadline = n.Asked, n.Deadline
+		switch {
+		case !ok || encoded(moved) != encoded(n) || a.decision != n.decision || a.data != n.data:
+			r.Asks = append(r.Asks, a.ID)
+		case a.Asked != n.Asked || a.Deadline != n.Deadline:
+			r.asks = append(r.asks, n)
+		}
+	}
+	return nil
+}
+
+// listed reads all rows that a query gives, none from a database without the table.
+func listed[V any](tx *store.Tx, table, query string, scan func(*sql.Rows) (V, error)) ([]V, error) {
+	if has, err := tx.HasTable(table); err != nil || !has {
 		return nil, err
 	}
-	rows, err := tx.Query(selectStored)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (s stored, err error) {
-		return s, r.Scan(&s.Agent, &s.Role, &s.Workspace, &s.Reason, &s.charter, &s.spec, &s.state)
-	})
+	rows, err := tx.Query(query)
+	list, err := store.Collect(rows, err, scan)
 	if err != nil {
-		return nil, fmt.Errorf("read roles: %w", err)
+		return nil, fmt.Errorf("read %s: %w", table, err)
 	}
 	return list, nil
 }
 
-// closedAsks lists the open questions of a backup that are open no more, or whose role rests.
-func closedAsks(present, backup *store.Tx, rests map[schemas.EntityID]bool) (closed []string, err error) {
-	open := map[string]bool{}
-	for _, tx := range []*store.Tx{present, backup} {
-		if has, err := tx.HasTable("role_asks"); err != nil {
-			return nil, err
-		} else if !has {
-			continue
-		}
-		rows, err := tx.Query(selectOpenAsks)
-		if _, err = store.Collect(rows, err, func(r *sql.Rows) (id string, err error) {
-			var agent schemas.EntityID
-			if err = r.Scan(&id, &agent); err == nil && tx == present {
-				open[id] = true
-			} else if err == nil && (!open[id] || rests[agent]) {
-				closed = append(closed, id)
-			}
-			return id, err
-		}); err != nil {
-			return nil, fmt.Errorf("read what is asked: %w", err)
-		}
-	}
-	return closed, nil
+// allStored lists all roles of a database, none of one from before there were roles.
+func allStored(tx *store.Tx) ([]stored, error) {
+	return listed(tx, "roles", selectStored, func(r *sql.Rows) (s stored, err error) {
+		return s, r.Scan(&s.Agent, &s.Role, &s.Workspace, &s.Reason, &s.charter, &s.state, &s.parent, &s.template,
+			&s.activated, &s.ended, &s.until)
+	})
 }
 
-// Restore puts what rests to rest in a restored database.
-func (r Resting) Restore(tx *store.Tx) error {
+func allSpaces(tx *store.Tx) ([]space, error) {
+	return listed(tx, "workspaces", selectSpaces, func(r *sql.Rows) (s space, err error) {
+		return s, r.Scan(&s.id, &s.owner, &s.spec)
+	})
+}
+
+func allDue(tx *store.Tx) ([]due, error) {
+	return listed(tx, "role_schedules", selectAllDue, func(r *sql.Rows) (d due, err error) {
+		return d, r.Scan(&d.agent, &d.n, &d.next)
+	})
+}
+
+func openAsks(tx *store.Tx) ([]Ask, error) {
+	return listed(tx, "role_asks", selectOpenAsks, func(r *sql.Rows) (Ask, error) { return scanAsk(r) })
+}
+
+// hooksOf gives the workspace of each webhook in a database.
+func hooksOf(tx *store.Tx) (map[string]string, error) {
+	out := map[string]string{}
+	_, err := listed(tx, "role_hooks", selectSources, func(r *sql.Rows) (source string, err error) {
+		var workspace string
+		err = r.Scan(&source, &workspace)
+		out[source] = workspace
+		return source, err
+	})
+	return out, err
+}
+
+// Kept says of each role what stays as it is now, in words.
+func (r Resting) Kept() map[schemas.EntityID]string {
+	out := map[schemas.EntityID]string{}
+	for _, s := range r.kept {
+		out[s.Agent] = "role " + string(s.state)
+	}
+	return out
+}
+
+// Restore makes the roles of a restored database what they are to be. It is for the node.
+func (r Resting) Restore(g access.Grant) error {
 	for _, one := range r.Roles {
-		if _, err := tx.Exec(suspendRestored, one.Reason, one.Agent); err != nil {
+		if _, err := g.Tx().Exec(suspendRestored, one.Reason, one.Agent); err != nil {
 			return fmt.Errorf("suspend roles: %w", err)
 		}
 	}
+	if err := r.keepRoles(g); err != nil {
+		return err
+	}
+	if err := r.keepSpaces(g); err != nil {
+		return err
+	}
 	for _, id := range r.Asks {
-		if _, err := tx.Exec(withdrawRestored, restored, id); err != nil {
+		if _, err := g.Tx().Exec(withdrawRestored, restored, id); err != nil {
 			return fmt.Errorf("withdraw what was asked: %w", err)
 		}
 	}
-	if _, err := tx.Exec(touchRestored); err != nil {
+	for _, a := range r.asks {
+		if _, err := g.Tx().Exec(moveAsk, a.Asked, a.Deadline, a.Then, a.ID); err != nil {
+			return fmt.Errorf("keep what was asked: %w", err)
+		}
+	}
+	if _, err := g.Tx().Exec(touchRestored); err != nil {
 		return fmt.Errorf("change workspaces: %w", err)
+	}
+	return nil
+}
+
+// keepRoles writes the roles that stay as they are now, with what belongs to the end of one.
+func (r Resting) keepRoles(g access.Grant) error {
+	for _, s := range r.kept {
+		if _, err := g.Tx().Exec(keepRole, s.charter, s.state, s.parent, s.template, s.activated, s.ended, s.until,
+			s.Reason, s.Agent); err != nil {
+			return fmt.Errorf("keep role: %w", err)
+		}
+		if _, err := g.Tx().Exec(dropSchedules, s.Agent); err != nil {
+			return fmt.Errorf("keep schedules: %w", err)
+		}
+		if err := g.Audit("role/"+string(s.Agent), map[string]any{"carried": true, "state": s.state,
+			"reason": s.Reason, "charter": json.RawMessage(s.charter)}); err != nil {
+			return err
+		}
+	}
+	for _, d := range r.schedules {
+		if _, err := g.Tx().Exec(insertSchedule, d.agent, d.n, d.next); err != nil {
+			return fmt.Errorf("keep schedules: %w", err)
+		}
+	}
+	for _, s := range r.ended {
+		if err := new(Roles).closeWork(g, s.Agent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepSpaces writes the workspaces that stay as they are now, with their webhooks.
+func (r Resting) keepSpaces(g access.Grant) error {
+	for _, s := range r.spaces {
+		if _, err := g.Tx().Exec(keepSpace, s.spec, s.owner, s.id); err != nil {
+			return fmt.Errorf("keep workspace: %w", err)
+		}
+		if _, err := g.Tx().Exec(dropHooks, s.id); err != nil {
+			return fmt.Errorf("keep webhooks: %w", err)
+		}
+		w, err := read(g.Tx(), s.id)
+		if err == nil {
+			err = w.streams(g)
+		}
+		if err == nil {
+			err = g.Audit("workspace/"+s.id, map[string]any{"carried": true, "spec": json.RawMessage(s.spec)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(r.hooks)) {
+		if _, err := g.Tx().Exec(keepHook, source, r.hooks[source]); err != nil {
+			return fmt.Errorf("keep webhooks: %w", err)
+		}
 	}
 	return nil
 }
@@ -151,13 +316,6 @@ func Inspect(tx *store.Tx) (i Inspection, err error) {
 
 // Sources lists the webhooks of all workspaces in a database.
 func Sources(tx *store.Tx) ([]string, error) {
-	if has, err := tx.HasTable("role_hooks"); err != nil || !has {
-		return nil, err
-	}
-	rows, err := tx.Query(selectSources)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
-	if err != nil {
-		return nil, fmt.Errorf("read webhooks: %w", err)
-	}
-	return list, nil
+	hooks, err := hooksOf(tx)
+	return slices.Sorted(maps.Keys(hooks)), err
 }

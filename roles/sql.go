@@ -24,9 +24,17 @@ const (
 	selectReasons = `SELECT role_id, reason FROM roles WHERE workspace = ? AND state <> 'terminated'`
 	selectState   = `SELECT workspace, state, activated_at, charter, parent FROM roles WHERE agent = ?`
 
-	selectStored = `SELECT r.agent, r.role_id, r.workspace, r.reason, r.charter, w.spec, r.state
-		FROM roles r JOIN workspaces w ON w.id = r.workspace ORDER BY r.workspace, r.role_id, r.created_at`
-	selectOpenAsks   = `SELECT id, agent FROM role_asks WHERE state = 'pending' ORDER BY id`
+	selectStored = `SELECT agent, role_id, workspace, reason, charter, state, parent, template, activated_at,
+		terminated_at, until FROM roles ORDER BY workspace, role_id, created_at`
+	selectSpaces   = `SELECT id, owner, spec FROM workspaces ORDER BY id`
+	selectAllDue   = `SELECT agent, n, next_at FROM role_schedules ORDER BY agent, n`
+	selectOpenAsks = askColumns + `WHERE a.state = 'pending' ORDER BY a.id`
+	keepRole       = `UPDATE roles SET charter = ?, state = ?, parent = ?, template = ?, activated_at = ?,
+		terminated_at = ?, until = ?, reason = ? WHERE agent = ?`
+	keepSpace = `UPDATE workspaces SET spec = ?, owner = ? WHERE id = ?`
+	// keepHook has a source bring requests to the workspace ?2, if that is there.
+	keepHook = `INSERT INTO role_hooks(source, workspace) SELECT ?1, id FROM workspaces WHERE id = ?2
+		ON CONFLICT(source) DO UPDATE SET workspace = excluded.workspace`
 	suspendRestored  = `UPDATE roles SET state = 'suspended', reason = ? WHERE agent = ?`
 	withdrawRestored = `UPDATE role_asks SET state = 'withdrawn', reason = ? WHERE id = ?`
 	touchRestored    = `UPDATE workspaces SET version = version + 1`
@@ -171,7 +179,7 @@ const (
 	insertHook    = `INSERT INTO role_hooks(source, workspace) VALUES (?, ?)`
 	dropHooks     = `DELETE FROM role_hooks WHERE workspace = ?`
 	selectHook    = `SELECT workspace FROM role_hooks WHERE source = ?`
-	selectSources = `SELECT source FROM role_hooks ORDER BY source`
+	selectSources = `SELECT source, workspace FROM role_hooks ORDER BY source`
 	// insertDelivery gives the id under which a body came first.
 	insertDelivery = `INSERT INTO role_deliveries(source, body, id, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT(source, body) DO UPDATE SET at = role_deliveries.at RETURNING id`

@@ -70,8 +70,8 @@ cordelia processes first.
 
 A restore brings back memory, not rights: each agent keeps the status, rights,
 memberships, keys and trust it has now; agents that only the backup knows come back
-suspended; a role goes on only where its charter and its workspace are what they
-were; all tokens end. If there is no database here that can be read, what
+suspended; a role keeps the state, charter and workspace it has now; all tokens
+end. If there is no database here that can be read, what
 was revoked since the backup is unknown, and --accept-state-of-backup must say
 that you accept this.
 
@@ -161,7 +161,7 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 		a.Note("%s", n)
 	}
 	if len(r.Resting) > 0 {
-		a.Note("roles that the backup knows otherwise are suspended: apply the file of today, cordelia role apply FILE; " +
+		a.Note("roles that only the backup knows are suspended: apply the file of today, cordelia role apply FILE; " +
 			"cordelia role list says why each is")
 	}
 	for _, source := range r.NoSecret {

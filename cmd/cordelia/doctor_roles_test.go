@@ -18,6 +18,7 @@ import (
 func TestWhatKeepsRolesFromActingIsFound(t *testing.T) {
 	u := newUser(t, buildProgram(t), homes()["both"])
 	u.must("setup")
+	u.must("backup", u.path("empty.db"))
 	file := strings.Replace(u.must("role", "example", "triager"), "does:", "does:\n      client: hous", 1)
 	require.NoError(t, os.WriteFile(u.path("team.yaml"), []byte(file), 0o600))
 	applied := u.must("role", "apply", u.path("team.yaml"))
@@ -40,6 +41,7 @@ func TestWhatKeepsRolesFromActingIsFound(t *testing.T) {
 	u.must("backup", u.path("b.db"))
 	require.NoError(t, os.WriteFile(u.path("team.yaml"), []byte(strings.Replace(file, "with little time", "", 1)), 0o600))
 	require.Contains(t, u.must("role", "apply", u.path("team.yaml")), "the secret of triage-github was missing")
+	u.must("restore", u.path("empty.db"))
 	restored := u.must("restore", u.path("b.db"))
 	require.Contains(t, restored, "roles suspended  triager of triage")
 	require.Contains(t, restored, "cordelia role apply FILE")
