@@ -105,6 +105,11 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 			if err := c.Node.Tasks().CompleteItem(g, d.ID); err != nil { // a seat whose answer was held
 				return out, err
 			}
+			if d.State == string(schemas.WorkDone) { // work that a directive to spawn led to
+				if _, err := c.Node.Roles().Spawned(g, d.ID); err != nil {
+					return out, err
+				}
+			}
 			out.Decided = append(out.Decided, DecidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})
 			if d.Closed != "" {
 				out.Closed = append(out.Closed, d.Closed)

@@ -75,12 +75,11 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 	}
 	also, made := in.Next, false
 	file := func(g access.Grant) (f filed, err error) {
-		if made = false; in.Outcome == work.Done {
-			if made, err = c.Node.Roles().Spawned(g, in.WorkID, in.Fence); err != nil {
-				return f, err
-			}
+		made = false
+		if f.Filed, err = c.Node.Tasks().File(g, p, reviewed); err == nil && f.State == schemas.WorkDone && !f.Late {
+			made, err = c.Node.Roles().Spawned(g, in.WorkID)
 		}
-		if f.Filed, err = c.Node.Tasks().File(g, p, reviewed); err == nil && also && f.Counts() && f.Refused == nil {
+		if err == nil && also && f.Counts() && f.Refused == nil {
 			f.Next, err = c.claimNext(g)
 		}
 		return f, err

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,17 +21,20 @@ func directedSpawn(payload json.RawMessage) (s Spawn, err error) {
 	return Spawn{Template: p.Template, Params: p.Params}, err
 }
 
-// Spawned sees to it that what a directive to spawn asked for is there before its work counts as
-// done: where the role did not make the child itself, nor asked for it, it is made now, with the
-// rights of the role. It does nothing for other work, nor for a lease that is not the actor's.
-// CodeInvalid says why there can be no such child.
-func (r *Roles) Spawned(g access.Grant, workID string, fence int64) (made bool, err error) {
-	if is, err := IsRole(g); err != nil || !is {
-		return false, err
+// Spawned sees to it that what a directive to spawn asked for is there once its work is done, by the
+// report of its role or by the approval of a person: where the role did not make the child itself, nor
+// asked for it, it is made now, with the rights of the role, which must have the tool for that. It does
+// nothing for other work. CodeInvalid says why there can be no such child.
+func (r *Roles) Spawned(g access.Grant, workID string) (made bool, err error) {
+	if !g.IsHuman() {
+		if is, err := IsRole(g); err != nil || !is {
+			return false, err
+		}
 	}
 	var text, workspace, id string
+	var agent schemas.EntityID
 	var since int64
-	err = g.Tx().QueryRow(selectDirectedSpawn, workID, g.Actor(), fence).Scan(&text, &workspace, &id, &since)
+	err = g.Tx().QueryRow(selectDirectedSpawn, workID).Scan(&text, &workspace, &id, &agent, &since)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
@@ -49,8 +53,12 @@ func (r *Roles) Spawned(g access.Grant, workID string, fence int64) (made bool, 
 		return false, notSpawned("the payload of the directive cannot be read: " + bad.Error())
 	}
 	var there bool
-	if err := g.Tx().QueryRow(selectSpawned, g.Actor(), s.Template, since).Scan(&there); err != nil || there {
+	err = g.Tx().QueryRow(selectSpawned, agent, s.Template, since, workID).Scan(&there)
+	if err != nil || there {
 		return false, err
+	}
+	if may, err := g.Could(agent, []string{spawnTool}); err != nil || !may {
+		return false, cmp.Or(err, notSpawned(id+" may not call "+spawnTool))
 	}
 	s.Parent = id
 	_, err = r.Spawn(g, workspace, s)
@@ -60,6 +68,9 @@ func (r *Roles) Spawned(g access.Grant, workID string, fence int64) (made bool, 
 	}
 	return err == nil, err
 }
+
+// spawnTool is the tool that makes a child.
+const spawnTool = "role_spawn"
 
 // inFull is what an error says, with each violation.
 func inFull(err error) string {
@@ -76,5 +87,5 @@ func inFull(err error) string {
 func notSpawned(why string) error {
 	return schemas.Invalidf("no role was made: %s", why).
 		Expecting("a child as the payload of the directive asks for").
-		Try("make one with role_spawn first, or report the work as failed with a note; it is still yours")
+		Try("make one with role_spawn first, or report the work as failed with a note, or reject it; it stays as it was")
 }

@@ -116,15 +116,18 @@ const (
 	// selectFromOutside says whether ?1 is work that follows from an event from outside.
 	selectFromOutside = `SELECT EXISTS (SELECT 1 FROM role_episodes p JOIN role_events v ON v.n = p.event
 		WHERE p.ref = ? AND json_extract(v.event, '$.outside') = 1)`
-	// selectDirectedSpawn is the directive to spawn whose work ?1 the role ?2 holds with the fence ?3.
-	selectDirectedSpawn = `SELECT v.event, v.workspace, o.role_id, p.at FROM role_episodes p
+	// selectDirectedSpawn is the directive to spawn whose work ?1 is done.
+	selectDirectedSpawn = `SELECT v.event, v.workspace, o.role_id, o.agent, p.at FROM role_episodes p
 		JOIN role_events v ON v.n = p.event JOIN work_items i ON i.id = p.ref JOIN roles o ON o.agent = p.agent
-		WHERE p.ref = ?1 AND p.kind = 'work' AND p.action = 'spawn' AND v.type = 'directive.spawn'
-		AND i.state = 'leased' AND i.holder = ?2 AND i.fence = ?3`
-	// selectSpawned says whether the role ?1 made a child of the template ?2 since ?3, or asked for one.
-	selectSpawned = `SELECT EXISTS (SELECT 1 FROM roles WHERE parent = ?1 AND template = ?2 AND created_at >= ?3)
-		OR EXISTS (SELECT 1 FROM role_asks WHERE agent = ?1 AND kind = 'spawn' AND at >= ?3
-			AND json_extract(data, '$.template') = ?2)`
+		WHERE p.ref = ?1 AND p.kind = 'work' AND p.action = 'spawn' AND v.type = 'directive.spawn' AND i.state = 'done'`
+	// selectSpawned says whether the role ?1 made, or asked for, more children of the template ?2 since ?3
+	// than other directives than that of the work ?4 account for.
+	selectSpawned = `SELECT (SELECT count(*) FROM roles WHERE parent = ?1 AND template = ?2 AND created_at >= ?3)
+		+ (SELECT count(*) FROM role_asks WHERE agent = ?1 AND kind = 'spawn' AND at >= ?3 AND state <> 'approved'
+			AND json_extract(data, '$.template') = ?2)
+		> (SELECT count(*) FROM role_episodes p JOIN role_events v ON v.n = p.event JOIN work_items i ON i.id = p.ref
+			WHERE p.agent = ?1 AND p.kind = 'work' AND p.action = 'spawn' AND p.ref <> ?4 AND i.state = 'done'
+			AND i.finished_at >= ?3 AND json_extract(v.event, '$.payload.template_id') = ?2)`
 	selectLived = `SELECT p.action, p.outcome, v.type, v.thread, p.at, json_extract(v.event, '$.payload')
 		FROM role_episodes p JOIN role_events v ON v.n = p.event WHERE p.agent = ? AND p.kind <> 'seat'
 		ORDER BY p.n DESC LIMIT ?`
