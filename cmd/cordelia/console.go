@@ -27,7 +27,7 @@ that runs on this home, as cordelia serve does.`,
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if at != "" {
-				return a.Person(cmd.Context(), func(w *cli.Acting) error { return printLink(cmd.Context(), w, at) })
+				return a.Person(cmd.Context(), func(w *cli.Acting) error { return linkTo(cmd.Context(), w, at) })
 			}
 			return a.Person(cmd.Context(), func(w *cli.Acting) error { return serveConsole(cmd.Context(), w, f) })
 		},
@@ -38,8 +38,8 @@ that runs on this home, as cordelia serve does.`,
 	return cmd
 }
 
-// printLink prints a link that opens the pages at an address, once.
-func printLink(ctx context.Context, w *cli.Acting, at string) error {
+// linkTo prints a link to the pages of a server that runs.
+func linkTo(ctx context.Context, w *cli.Acting, at string) error {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return schemas.Invalidf("%q is no address of a server", at).Expecting("such as http://127.0.0.1:7433").
@@ -48,6 +48,11 @@ func printLink(ctx context.Context, w *cli.Acting, at string) error {
 	if err := reachable(ctx, u); err != nil {
 		return err
 	}
+	return printLink(ctx, w, u)
+}
+
+// printLink prints a link that opens the pages at an address, once.
+func printLink(ctx context.Context, w *cli.Acting, u *url.URL) error {
 	code, err := w.Node.ConsoleCode(ctx, w.Caller.Principal)
 	if err != nil {
 		return err
@@ -88,7 +93,11 @@ func serveConsole(ctx context.Context, w *cli.Acting, f serveFlags) error {
 		return err
 	}
 	defer listener.Close()
-	if err := printLink(ctx, w, base(listener, f)); err != nil {
+	at, err := url.Parse(base(listener, f))
+	if err != nil {
+		return err
+	}
+	if err := printLink(ctx, w, at); err != nil { // a browser that comes early waits for serveNode
 		return err
 	}
 	return serveNode(ctx, w.App, w.Node, f, nil, secure(mcp.Listen(listener, consoleConnections)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,23 @@ func TestConsoleLinksAreRefused(t *testing.T) {
 		require.Contains(t, out, says)
 		require.NotContains(t, out, "code=")
 	}
+}
+
+// The pages that the command serves itself have a link, at once.
+func TestTheConsolePrintsItsLink(t *testing.T) {
+	u := newUser(t, buildProgram(t), nil)
+	u.must("setup", "--client", "codex")
+	cmd := u.command("console", "--end-with-input")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	link, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/console/login\?code=`, link)
+	require.NoError(t, in.Close())
+	require.NoError(t, cmd.Wait())
 }
 
 // Help about what is no command is refused as the command is.
