@@ -150,8 +150,8 @@ func (g Grant) MayPropose(id schemas.GroupID) (bool, error) {
 // it owned one. It looks at no group, so it cannot tell whether there is one.
 func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
 	why, err := g.whyNotOwn(id, kind)
-	if err == nil && why != "" {
-		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
+	if err == nil && why != "" { // without the name, which the caller makes up: each reason is a row
+		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, strings.TrimSuffix(why, " "+string(id)))
 	}
 	return err == nil && why == "", err
 }

@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +39,14 @@ func TestBackupAndRestoreOnPostgreSQL(t *testing.T) {
 	claimed := told(t, pilot, "task_claim", map[string]any{})
 	token := strings.TrimSpace(runs(t, n, "agent", "token", "pilot"))
 
+	roles := filepath.Join(folder, "roles.yaml")
+	apply := func(may string) {
+		require.NoError(t, os.WriteFile(roles, fmt.Appendf(nil, "workspace: firm\nroles:\n"+
+			"  - {role_id: seller, soul: You sell., authority: {%s: [sell]}}\n", may), 0o600))
+		runs(t, n, "role", "apply", roles)
+	}
+	apply("autonomous")
+
 	stop, stopped := make(chan struct{}), make(chan int)
 	go func() { // writes while the backup is written
 		wrote := 0
@@ -56,6 +65,8 @@ func TestBackupAndRestoreOnPostgreSQL(t *testing.T) {
 	close(stop)
 	require.Positive(t, <-stopped)
 	told(t, lead, "agent_deactivate", map[string]any{"agent": "cut"})
+	apply("forbidden")
+	runs(t, n, "role", "suspend", "seller")
 	write("The ferry leaves at ten")
 	epoch := m.one(`SELECT value FROM counters WHERE name = 'epoch'`)
 	require.Contains(t, refusedIn(t, n, "restore", backup), "other nodes use the database")
@@ -78,6 +89,8 @@ func TestBackupAndRestoreOnPostgreSQL(t *testing.T) {
 	require.NotContains(t, runs(t, n, "memory", "search", "ferry at ten", "--as", "claude-code"), "at ten")
 	require.Contains(t, runs(t, n, "memory", "search", "ferry at nine", "--as", "claude-code"), "at nine")
 	require.Contains(t, runs(t, n, "agent", "show", "cut"), "deactivated", "what was revoked since stays so")
+	runs(t, n, "role", "resume", "seller")
+	require.Contains(t, runs(t, n, "role", "apply", roles), "nothing changes", "the charter is the one of now")
 	require.Greater(t, m.one(`SELECT value FROM counters WHERE name = 'epoch'`), epoch)
 	runs(t, n, "audit", "verify", "--deep")
 	m.serve()
