@@ -2,7 +2,6 @@ package roles
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -249,7 +248,7 @@ func (r Resting) keepRoles(g access.Grant) error {
 			return fmt.Errorf("keep schedules: %w", err)
 		}
 		if err := g.Audit("role/"+string(s.Agent), map[string]any{"carried": true, "state": s.state,
-			"reason": s.Reason, "charter": json.RawMessage(s.charter)}); err != nil {
+			"reason": s.Reason}); err != nil {
 			return err
 		}
 	}
@@ -280,7 +279,7 @@ func (r Resting) keepSpaces(g access.Grant) error {
 			err = w.streams(g)
 		}
 		if err == nil {
-			err = g.Audit("workspace/"+s.id, map[string]any{"carried": true, "spec": json.RawMessage(s.spec)})
+			err = g.Audit("workspace/"+s.id, map[string]any{"carried": true})
 		}
 		if err != nil {
 			return err
