@@ -65,7 +65,8 @@ func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 		case encoded(m.Role) != encoded(r):
 			add("role", r.RoleID, "change", strings.Join(differing(m.Role, r), ", "))
 		}
-		if why := states[r.RoleID]; m.State == schemas.RoleSuspended && (why == notInFile || why == restored) {
+		if why := states[r.RoleID]; m.State == schemas.RoleSuspended && (why == notInFile || why == restored) &&
+			r.Status != schemas.RoleDraft {
 			add("role", r.RoleID, "resume", "the file has it")
 		}
 	}

@@ -267,7 +267,9 @@ func (m *Member) rest(why string, agent schemas.AgentStatus, agentWhy string) {
 		m.Back = "cordelia role activate " + m.RoleID
 	case m.State == schemas.RoleSuspended && (why == restored || why == notInFile):
 		m.Why, _, _ = strings.Cut(why, "; ")
-		m.Back = "cordelia role apply FILE"
+		if m.Back = "cordelia role apply FILE"; m.Status == schemas.RoleDraft {
+			m.Back = "cordelia role resume " + m.RoleID // its file does not say that it acts
+		}
 	case m.State == schemas.RoleSuspended:
 		m.Why, m.Back = why, "cordelia role resume "+m.RoleID
 	case !runs:
