@@ -220,8 +220,9 @@ type restorePlan struct {
 	bindings  []memory.Bound // of the present, if it is carried over
 	decisions memory.Decisions
 	resting   roles.Resting
-	head      []byte // last audit hash of the present
-	entries   int64  // and its number
+	cancelled []string // work
+	head      []byte   // last audit hash of the present
+	entries   int64    // and its number
 }
 
 // carriedStanding is an entity as it is to be, and as the backup has it.

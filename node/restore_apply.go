@@ -44,7 +44,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if _, err := tx.Exec(dropAllTokens); err != nil {
 		return fmt.Errorf("end tokens: %w", err)
 	}
-	if err := errors.Join(work.Restored(tx), p.resting.Restore(g)); err != nil {
+	if err := errors.Join(work.Restored(g, p.cancelled), p.resting.Restore(g)); err != nil {
 		return err
 	}
 	if err := agents.EndChallenges(tx); err != nil {

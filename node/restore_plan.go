@@ -14,6 +14,7 @@ import (
 	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
+	"cordelia/work"
 )
 
 type oldKey struct {
@@ -65,6 +66,9 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		return err
 	}
 	if p.resting, err = roles.RestingAfter(present, backup); err != nil {
+		return err
+	}
+	if p.cancelled, err = work.Cancelled(present); err != nil {
 		return err
 	}
 	for id, what := range p.resting.Kept() {

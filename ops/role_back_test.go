@@ -11,7 +11,8 @@ import (
 // one that is a draft there rests until a person resumes it.
 func TestARoleComesBackAsTheFileSays(t *testing.T) {
 	f := newFirm(t, company)
-	without := strings.Replace(company, "  - role_id: cmo\n    soul: You own marketing.\n    domains: [marketing]\n", "", 1)
+	cmo := "  - role_id: cmo\n    soul: You own marketing.\n    domains: [marketing]\n"
+	without := strings.Replace(company, cmo, "", 1)
 	for status, state := range map[string]string{"testing": "testing", "draft": "suspended", "active": "active"} {
 		f.apply(company)
 		f.SQL(`UPDATE roles SET state = 'active', reason = '' WHERE role_id = 'cmo'`)

@@ -325,15 +325,3 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 	}
 	return news.announce(g)
 }
-
-// Restored repairs a database brought back from a backup: fences given out since then must not
-// count, and the leases of the backup are over.
-func Restored(tx *store.Tx) error {
-	if _, err := tx.Exec(restoreLeases, tx.Micros()); err != nil {
-		return fmt.Errorf("end leases: %w", err)
-	}
-	if _, err := tx.Exec(dropHolds); err != nil {
-		return fmt.Errorf("end slots: %w", err)
-	}
-	return nil
-}

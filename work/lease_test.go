@@ -309,7 +309,7 @@ func TestRestored(t *testing.T) {
 	n := newNode(t)
 	n.submit(lead, "team", todo("x"))
 	c := n.claim(a)
-	require.NoError(t, n.Store.Write(t.Context(), Restored))
+	require.NoError(t, n.do(access.NodeEntity, func(g access.Grant) error { return Restored(g, nil) }))
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
 	require.Greater(t, n.claim(b).Fence, c.Fence+1000)
 }

@@ -235,6 +235,9 @@ const (
 	selectBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id
 		AND e.status IN ('registered', 'active', 'suspended')) SELECT id FROM down LIMIT ?2`
+	selectCancelled = `SELECT id FROM work_items WHERE state = 'cancelled' ORDER BY id`
+	selectOpenOf    = `SELECT i.id FROM json_each(?) j CROSS JOIN work_items i ON i.id = j.value
+		WHERE i.seat = 0 AND i.state NOT IN ('done', 'failed', 'cancelled') ORDER BY i.id`
 	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready'
 		ELSE state END,
 			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed',
