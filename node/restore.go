@@ -43,19 +43,19 @@ const (
 // RestoreReport says what a restore did, or with DryRun would do.
 type RestoreReport struct {
 	store.RestoreReport
-	Present      Present        `json:"present"`
-	AuditEntries int64          `json:"audit_entries"` // in the backup
-	ForkAt       int64          `json:"fork_at"`       // last audit entry the backup and the present share
-	Carried      []Carried      `json:"carried"`
-	Suspended    []string       `json:"suspended"`                     // known to the backup alone
-	Lost         []string       `json:"lost"`                          // known to the present alone
-	Resting      []roles.Rested `json:"suspended_roles,omitempty"`     // roles that come back suspended
-	Withdrawn    int            `json:"withdrawn_questions,omitempty"` // questions of roles that are open no more
-	NoSecret     []string       `json:"no_secret,omitempty"`           // webhooks without a secret here
-	HumanKey     string         `json:"human_key,omitempty"`           // where the person's key file was put
-	KeysKept     []string       `json:"keys_kept,omitempty"`           // key files of another node that it replaced
-	AgentKey     string         `json:"agent_key,omitempty"`           // where the key of the agent of the clients was put
-	Notes        []string       `json:"notes"`
+	Present        Present               `json:"present"`
+	AuditEntries   int64                 `json:"audit_entries"` // in the backup
+	ForkAt         int64                 `json:"fork_at"`       // last audit entry the backup and the present share
+	Carried        []Carried             `json:"carried"`
+	Suspended      []string              `json:"suspended"`                     // known to the backup alone
+	Lost           []string              `json:"lost"`                          // known to the present alone
+	SuspendedRoles []roles.SuspendedRole `json:"suspended_roles,omitempty"`     // roles that come back suspended
+	Withdrawn      int                   `json:"withdrawn_questions,omitempty"` // questions of roles that are open no more
+	NoSecret       []string              `json:"no_secret,omitempty"`           // webhooks without a secret here
+	HumanKey       string                `json:"human_key,omitempty"`           // where the person's key file was put
+	KeysKept       []string              `json:"keys_kept,omitempty"`           // key files of another node that it replaced
+	AgentKey       string                `json:"agent_key,omitempty"`           // where the key of the agent of the clients was put
+	Notes          []string              `json:"notes"`
 }
 
 // Carried is what one entity keeps of the present state.
@@ -219,7 +219,7 @@ type restorePlan struct {
 	trust     trust.Addition
 	bindings  []memory.Bound // of the present, if it is carried over
 	decisions memory.Decisions
-	resting   roles.Resting
+	charters  roles.RestorePlan
 	cancelled []string // work
 	head      []byte   // last audit hash of the present
 	entries   int64    // and its number
@@ -238,7 +238,7 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 		p.person = r.opened[0].EntityID
 	}
 	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
-	r.out.Resting, r.out.Withdrawn, r.out.NoSecret = nil, 0, nil
+	r.out.SuspendedRoles, r.out.Withdrawn, r.out.NoSecret = nil, 0, nil
 	sources, err := roles.Sources(backup)
 	if err != nil {
 		return p, err

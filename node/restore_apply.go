@@ -44,7 +44,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if _, err := tx.Exec(dropAllTokens); err != nil {
 		return fmt.Errorf("end tokens: %w", err)
 	}
-	if err := errors.Join(work.Restored(g, p.cancelled), p.resting.Restore(g)); err != nil {
+	if err := errors.Join(work.Restored(g, p.cancelled), p.charters.Restore(g)); err != nil {
 		return err
 	}
 	if err := agents.EndChallenges(tx); err != nil {
@@ -58,7 +58,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 		fork.ForkAt = 0
 	}
 	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried,
-		p.report.Suspended, p.report.Lost, p.report.Resting, true})
+		p.report.Suspended, p.report.Lost, p.report.SuspendedRoles, true})
 }
 
 // applyGroups carries over memberships that changed since the backup, and groups that were closed.
@@ -90,12 +90,12 @@ func (p restorePlan) applyGroups(g access.Grant) error {
 // restoreDetail is what the audit entry of a restore holds besides the fork.
 type restoreDetail struct {
 	events.ForkDetail
-	By        schemas.EntityID `json:"by"`
-	Present   Present          `json:"present"`
-	Carried   []Carried        `json:"carried"`
-	Suspended []string         `json:"suspended"`
-	Lost      []string         `json:"lost"`
-	Resting   []roles.Rested   `json:"resting,omitempty"`
+	By             schemas.EntityID      `json:"by"`
+	Present        Present               `json:"present"`
+	Carried        []Carried             `json:"carried"`
+	Suspended      []string              `json:"suspended"`
+	Lost           []string              `json:"lost"`
+	SuspendedRoles []roles.SuspendedRole `json:"suspended_roles,omitempty"`
 	// CarriedEach: each carried-over row has an audit entry.
 	CarriedEach bool `json:"carried_each"`
 }

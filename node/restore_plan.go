@@ -65,20 +65,20 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	if p.decisions, err = memory.DecisionsOf(present); err != nil {
 		return err
 	}
-	if p.resting, err = roles.RestingAfter(present, backup); err != nil {
+	if p.charters, err = roles.PlanRestore(present, backup); err != nil {
 		return err
 	}
 	if p.cancelled, err = work.Cancelled(present); err != nil {
 		return err
 	}
-	for id, what := range p.resting.Kept() {
+	for id, what := range p.charters.Kept() {
 		changes[id] = append(changes[id], what)
 	}
 	p.report.fill(was, changes, p.trust)
-	for _, workspace := range p.resting.Places {
+	for _, workspace := range p.charters.Places {
 		p.report.Notes = append(p.report.Notes, "the workspace "+workspace+" stays as it is now")
 	}
-	p.report.Resting, p.report.Withdrawn = p.resting.Roles, len(p.resting.Asks)
+	p.report.SuspendedRoles, p.report.Withdrawn = p.charters.Roles, len(p.charters.Asks)
 	return nil
 }
 

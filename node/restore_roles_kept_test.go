@@ -70,7 +70,7 @@ func TestARestoreBringsBackNoOlderCharter_INV_RESTORE(t *testing.T) {
 	})
 
 	h.restore(before)
-	require.Len(t, h.restore(broad).Resting, 2, "what the database in between did not know")
+	require.Len(t, h.restore(broad).SuspendedRoles, 2, "what the database in between did not know")
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
 		h.apply(n, ann, tested)
 		_, state := h.charter(n, ann, "seller")

@@ -60,7 +60,7 @@ func TestARestoreTakesFromRolesWhatTheyHaveNoMore_INV_RESTORE(t *testing.T) {
 	backup := h.backup("first.db")
 
 	report := h.restore(backup)
-	require.Empty(t, report.Resting)
+	require.Empty(t, report.SuspendedRoles)
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
 		require.Equal(t, map[string]string{"seller": "active", "buyer": "active"}, h.states(n, ann))
 		require.Len(t, h.call(n, ann, "review_list", `{}`)["waiting"], 1)
@@ -83,8 +83,8 @@ func TestARestoreTakesFromRolesWhatTheyHaveNoMore_INV_RESTORE(t *testing.T) {
 
 	h.restore(empty)
 	report = h.restore(backup)
-	require.Len(t, report.Resting, 2)
-	require.Equal(t, "buyer", report.Resting[0].Role)
+	require.Len(t, report.SuspendedRoles, 2)
+	require.Equal(t, "buyer", report.SuspendedRoles[0].Role)
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
 		d := h.call(n, ann, "role_event", `{"type":"lead.came","domain":"stock"}`)["decisions"].([]any)
 		reason := d[0].(map[string]any)["reason"].(string)
@@ -119,7 +119,7 @@ func TestRolesMoveToANewMachine(t *testing.T) {
 	report, err = node.Restore(t.Context(), there.home, o)
 	require.NoError(t, err)
 	require.Empty(t, report.NoSecret)
-	require.Empty(t, report.Resting)
+	require.Empty(t, report.SuspendedRoles)
 	there.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
 		require.Equal(t, map[string]string{"seller": "active", "buyer": "active"}, there.states(n, ann))
 	})

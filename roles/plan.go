@@ -32,7 +32,7 @@ type Plan struct {
 // notInFile is why a role is suspended that the file does not name any more.
 const notInFile = "it is not in the file any more"
 
-// restored is why roles rest after a restore that did not find them here: what their file allowed at
+// restored is why roles are suspended after a restore that did not find them here: what their file allowed at
 // the time of the backup may have been taken back since.
 const restored = "it was restored from a backup; apply the file again"
 

@@ -11,11 +11,11 @@ import (
 	"cordelia/schemas"
 )
 
-// Resting is what a restore does to roles, so that none acts by an authority that it has not now.
-type Resting struct {
-	Roles  []Rested // known to the backup alone: they come back suspended
-	Asks   []string // open questions that are withdrawn
-	Places []string // workspaces that stay as they are now
+// RestorePlan is what a restore does to roles, so that none acts by an authority that it has not now.
+type RestorePlan struct {
+	Roles  []SuspendedRole // known to the backup alone: they come back suspended
+	Asks   []string        // open questions that are withdrawn
+	Places []string        // workspaces that stay as they are now
 
 	kept, ended []stored // roles that stay as they are now; of those the ones that end
 	spaces      []space
@@ -24,8 +24,8 @@ type Resting struct {
 	asks        []Ask // whom they are for now, and until when
 }
 
-// Rested is a role that comes back suspended, and why.
-type Rested struct {
+// SuspendedRole is a role that comes back suspended, and why.
+type SuspendedRole struct {
 	Agent     schemas.EntityID `json:"agent_id"`
 	Role      string           `json:"role"`
 	Workspace string           `json:"workspace"`
@@ -34,7 +34,7 @@ type Rested struct {
 
 // stored is a role as a database has it.
 type stored struct {
-	Rested
+	SuspendedRole
 	charter, template       string
 	parent                  schemas.EntityID
 	state                   schemas.RoleStatus
@@ -53,11 +53,11 @@ type due struct {
 	n, next int64
 }
 
-// RestingAfter compares a backup with the database that it replaces. A role that both know stays as
+// PlanRestore compares a backup with the database that it replaces. A role that both know stays as
 // it is now, with its charter and its workspace, whatever the backup says; one that has ended in
-// either has ended. A role that the backup alone knows rests. A question goes on if it is open here,
+// either has ended. A role that the backup alone knows comes back suspended. A question goes on if it is open here,
 // too, for whom it is for now.
-func RestingAfter(present, backup *store.Tx) (r Resting, err error) {
+func PlanRestore(present, backup *store.Tx) (r RestorePlan, err error) {
 	was, err := allStored(backup)
 	if err != nil {
 		return r, err
@@ -76,7 +76,7 @@ func RestingAfter(present, backup *store.Tx) (r Resting, err error) {
 		case s.state == schemas.RoleTerminated:
 		case !ok && s.state.Acts():
 			s.Reason = restored
-			r.Roles = append(r.Roles, s.Rested)
+			r.Roles = append(r.Roles, s.SuspendedRole)
 		case ok && n != s:
 			r.kept, kept[n.Agent] = append(r.kept, n), true
 			if n.state == schemas.RoleTerminated {
@@ -102,7 +102,7 @@ func RestingAfter(present, backup *store.Tx) (r Resting, err error) {
 }
 
 // places plans the workspaces that both databases know and that are others now.
-func (r *Resting) places(present, backup *store.Tx) error {
+func (r *RestorePlan) places(present, backup *store.Tx) error {
 	was, err := allSpaces(backup)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (r *Resting) places(present, backup *store.Tx) error {
 }
 
 // questions plans the open questions of the backup.
-func (r *Resting) questions(present, backup *store.Tx) error {
+func (r *RestorePlan) questions(present, backup *store.Tx) error {
 	now, err := openAsks(present)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func hooksOf(tx *store.Tx) (map[string]string, error) {
 }
 
 // Kept says of each role what stays as it is now, in words.
-func (r Resting) Kept() map[schemas.EntityID]string {
+func (r RestorePlan) Kept() map[schemas.EntityID]string {
 	out := map[schemas.EntityID]string{}
 	for _, s := range r.kept {
 		out[s.Agent] = "role " + string(s.state)
@@ -209,7 +209,7 @@ func (r Resting) Kept() map[schemas.EntityID]string {
 }
 
 // Restore makes the roles of a restored database what they are to be. It is for the node.
-func (r Resting) Restore(g access.Grant) error {
+func (r RestorePlan) Restore(g access.Grant) error {
 	for _, one := range r.Roles {
 		if _, err := g.Tx().Exec(suspendRestored, one.Reason, one.Agent); err != nil {
 			return fmt.Errorf("suspend roles: %w", err)
@@ -238,7 +238,7 @@ func (r Resting) Restore(g access.Grant) error {
 }
 
 // keepRoles writes the roles that stay as they are now, with what belongs to the end of one.
-func (r Resting) keepRoles(g access.Grant) error {
+func (r RestorePlan) keepRoles(g access.Grant) error {
 	for _, s := range r.kept {
 		if _, err := g.Tx().Exec(keepRole, s.charter, s.state, s.parent, s.template, s.activated, s.ended, s.until,
 			s.Reason, s.Agent); err != nil {
@@ -266,7 +266,7 @@ func (r Resting) keepRoles(g access.Grant) error {
 }
 
 // keepSpaces writes the workspaces that stay as they are now, with their webhooks.
-func (r Resting) keepSpaces(g access.Grant) error {
+func (r RestorePlan) keepSpaces(g access.Grant) error {
 	for _, s := range r.spaces {
 		if _, err := g.Tx().Exec(keepSpace, s.spec, s.owner, s.id); err != nil {
 			return fmt.Errorf("keep workspace: %w", err)
@@ -296,7 +296,7 @@ func (r Resting) keepSpaces(g access.Grant) error {
 // Inspection is what a database tells of roles to who examines it.
 type Inspection struct {
 	Sources  []string // webhooks of all workspaces
-	Restored []string // roles that rest since a restore
+	Restored []string // roles that a restore suspended
 }
 
 // Inspect reads it; a database from before there were roles tells nothing.

@@ -250,7 +250,7 @@ func read(tx *store.Tx, id string) (*World, error) {
 			return m, err
 		}
 		err := json.Unmarshal([]byte(charter), &m.Role)
-		m.rest(why, agent, agentWhy)
+		m.explain(why, agent, agentWhy)
 		return m, err
 	})
 	if err != nil {
@@ -259,8 +259,8 @@ func read(tx *store.Tx, id string) (*World, error) {
 	return NewWorld(w, members), nil
 }
 
-// rest says why a role does not act, and what lets it: its own state, or that of its agent.
-func (m *Member) rest(why string, agent schemas.AgentStatus, agentWhy string) {
+// explain says why a role does not act, and what lets it: its own state, or that of its agent.
+func (m *Member) explain(why string, agent schemas.AgentStatus, agentWhy string) {
 	runs := agent == schemas.Active || agent == schemas.Registered
 	switch {
 	case m.State == schemas.RoleDraft:

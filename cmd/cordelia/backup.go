@@ -139,11 +139,11 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	f.Add("agent's key", r.AgentKey)
 	f.Add("keys kept", strings.Join(r.KeysKept, ", "))
 	f.Add("suspended", cli.Clean(strings.Join(r.Suspended, ", ")))
-	var resting []string
-	for _, one := range r.Resting {
-		resting = append(resting, one.Role+" of "+one.Workspace)
+	var suspended []string
+	for _, one := range r.SuspendedRoles {
+		suspended = append(suspended, one.Role+" of "+one.Workspace)
 	}
-	f.Add("roles suspended", cli.Clean(strings.Join(resting, "; ")))
+	f.Add("roles suspended", cli.Clean(strings.Join(suspended, "; ")))
 	if r.Withdrawn > 0 {
 		f.Add("withdrawn", schemas.Count(r.Withdrawn, "open question of roles", "open questions of roles"))
 	}
@@ -160,7 +160,7 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	for _, n := range r.Notes {
 		a.Note("%s", n)
 	}
-	if len(r.Resting) > 0 {
+	if len(r.SuspendedRoles) > 0 {
 		a.Note("roles that only the backup knows are suspended: apply the file of today, cordelia role apply FILE; " +
 			"cordelia role list says why each is")
 	}
