@@ -65,7 +65,7 @@ func (n *Node) ReceiveHook(ctx context.Context, h roles.Hook) (t roles.Taken, sk
 		return t, "", err
 	}
 	var secret []byte
-	if known { // without a secret nothing is signed, and the answer tells nobody that there is such a source
+	if known { // without a secret no request is signed; the answer is that of an unknown source
 		if secret, err = os.ReadFile(n.Home.HookSecret(h.Source)); err != nil {
 			slog.Warn("requests of a webhook are refused: its secret cannot be read; see cordelia doctor",
 				"source", h.Source, "err", err)

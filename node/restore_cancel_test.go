@@ -9,7 +9,7 @@ import (
 	"cordelia/ops"
 )
 
-// INV-RESTORE: work that was cancelled since a backup is offered to nobody again: by whom it was
+// INV-RESTORE: work that was cancelled since a backup is not offered again: by whom it was
 // submitted, or of a role.
 func TestARestoreOffersNoCancelledWork_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)

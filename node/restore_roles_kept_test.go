@@ -78,7 +78,7 @@ func TestARestoreBringsBackNoOlderCharter_INV_RESTORE(t *testing.T) {
 	})
 }
 
-// INV-RESTORE: a question goes on for whom it is for now, and only as it was asked.
+// INV-RESTORE: a question goes to the one who is asked now, and only as it was asked.
 func TestARestoreBringsBackNoOtherQuestion_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {

@@ -48,7 +48,7 @@ func (h homestead) states(n *ops.Service, ann ops.Caller) map[string]string {
 }
 
 // INV-RESTORE: after a restore a role stands as it stood before, and what it asked waits if it still
-// waited; one that only the backup knows rests, and who looks is told why and what brings it back.
+// waited; one that only the backup knows is suspended, and the list of roles says why and what brings it back.
 func TestARestoreTakesFromRolesWhatTheyHaveNoMore_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {})

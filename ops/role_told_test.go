@@ -13,8 +13,8 @@ import (
 	"cordelia/schemas"
 )
 
-// Who names no receiver, a role of another workspace or of none is told that, and not that a
-// workspace is missing.
+// A message without a receiver, or to a role of another workspace or of none, is refused for that, not for
+// a missing workspace.
 func TestWhoLooksForARoleIsToldWhereItIs(t *testing.T) {
 	f := newFirm(t, company)
 	f.apply(triage)
@@ -55,8 +55,8 @@ func TestWhatIsAskedForReadsSo(t *testing.T) {
 	require.Contains(t, text("role_event", map[string]any{"type": "never.heard", "domain": "revenue"}), "cro: escalate: ")
 }
 
-// A source whose secret is missing answers like none, and who applies the file is told that a new
-// one was made, which its sender does not have.
+// A source whose secret is missing answers like an unknown one. Applying the file makes a new secret and says so:
+// the sender does not have it.
 func TestAMissingSecretIsNoAnswer_INV_HOOK_SIGNED(t *testing.T) {
 	f := newFirm(t, triage)
 	secret := f.secret("github")

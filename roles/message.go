@@ -64,7 +64,7 @@ const (
 // hidden.
 func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) {
 	if n.To == "" && n.Answers == "" {
-		return Message{}, schemas.Invalidf("the message names nobody whom it is for").With(schemas.Violation{
+		return Message{}, schemas.Invalidf("the message names no receiver").With(schemas.Violation{
 			Path: schemas.Pointer("to"), Msg: `must be a role, or "owner"`}).Try("%s shows the roles",
 			schemas.Tool("role_list"))
 	}

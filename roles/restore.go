@@ -21,7 +21,7 @@ type RestorePlan struct {
 	spaces      []space
 	hooks       map[string]string // source to workspace, as now
 	schedules   []due
-	asks        []Ask // whom they are for now, and until when
+	asks        []Ask // open in both, with the one who is asked now and the deadline of now
 }
 
 // SuspendedRole is a role that comes back suspended, and why.
@@ -56,7 +56,7 @@ type due struct {
 // PlanRestore compares a backup with the database that it replaces. A role that both know stays as
 // it is now, with its charter and its workspace, whatever the backup says; one that has ended in
 // either has ended. A role that the backup alone knows comes back suspended. A question goes on if it is open here,
-// too, for whom it is for now.
+// too; it goes to the one who is asked now.
 func PlanRestore(present, backup *store.Tx) (r RestorePlan, err error) {
 	was, err := allStored(backup)
 	if err != nil {

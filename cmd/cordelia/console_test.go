@@ -9,7 +9,7 @@ import (
 	"cordelia/cmd/cordelia/cli"
 )
 
-// A link is made for a server that answers, and shown to nobody on its way.
+// A link is made only for a server that answers, and only where no other machine can read it on its way.
 func TestConsoleLinksAreRefused(t *testing.T) {
 	u := newUser(t, buildProgram(t), nil)
 	u.must("setup", "--client", "codex")

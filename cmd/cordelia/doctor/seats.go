@@ -69,7 +69,7 @@ func unfilled(found []Finding, names []string, role schemas.PipelineRole, order 
 		at := slices.Index(names, name)
 		switch {
 		case name == runner.CodeName:
-		case at >= 0 && (found[at].Verdict == Skipped || strings.Contains(found[at].Detail, nobodyElse)):
+		case at >= 0 && (found[at].Verdict == Skipped || strings.Contains(found[at].Detail, cannotFill)):
 			skipped = append(skipped, at)
 		default:
 			return
@@ -78,14 +78,14 @@ func unfilled(found []Finding, names []string, role schemas.PipelineRole, order 
 	for _, at := range skipped {
 		if found[at].Verdict == Skipped {
 			found[at].Verdict = Problem
-			found[at].Detail += nobodyElse
+			found[at].Detail += cannotFill
 		}
 		found[at].Detail += " " + string(role)
 	}
 }
 
-// nobodyElse begins the list of roles that nobody fills.
-const nobodyElse = "; nobody can fill"
+// cannotFill begins the list of roles that have no seat.
+const cannotFill = "; nobody can fill"
 
 // tried asks one client for one word.
 func tried(ctx context.Context, client runner.Client) Finding {
