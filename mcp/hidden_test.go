@@ -99,7 +99,8 @@ func TestCallsOfToolsThatAreLackingCount(t *testing.T) {
 	t.Cleanup(keys.Close)
 	ann, err := n.Person(t.Context(), keys, "test")
 	require.NoError(t, err)
-	_, err = ops.Find("agent_register").Call(t.Context(), n, ann, []byte(`{"agent_type": "custom", "name": "w", "display_name": "W"}`))
+	_, err = ops.Find("agent_register").Call(t.Context(), n, ann,
+		[]byte(`{"agent_type": "custom", "name": "w", "display_name": "W"}`))
 	require.NoError(t, err)
 	key, err := n.OpenIdentity(t.Context(), "w")
 	require.NoError(t, err)

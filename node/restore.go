@@ -50,11 +50,11 @@ type RestoreReport struct {
 	Suspended      []string              `json:"suspended"`                     // known to the backup alone
 	Lost           []string              `json:"lost"`                          // known to the present alone
 	SuspendedRoles []roles.SuspendedRole `json:"suspended_roles,omitempty"`     // roles that come back suspended
-	Withdrawn      int                   `json:"withdrawn_questions,omitempty"` // questions of roles that are open no more
+	Withdrawn      int                   `json:"withdrawn_questions,omitempty"` // questions of roles
 	NoSecret       []string              `json:"no_secret,omitempty"`           // webhooks without a secret here
-	HumanKey       string                `json:"human_key,omitempty"`           // where the person's key file was put
-	KeysKept       []string              `json:"keys_kept,omitempty"`           // key files of another node that it replaced
-	AgentKey       string                `json:"agent_key,omitempty"`           // where the key of the agent of the clients was put
+	HumanKey       string                `json:"human_key,omitempty"`           // where the person's is
+	KeysKept       []string              `json:"keys_kept,omitempty"`           // of another node, replaced
+	AgentKey       string                `json:"agent_key,omitempty"`           // where that of the clients' agent is
 	Notes          []string              `json:"notes"`
 }
 
@@ -68,8 +68,8 @@ type Carried struct {
 // what was revoked (INV-RESTORE): every entity keeps the status, rights,
 // memberships, keys and verdicts it has in the present database, and roles their charters;
 // agents and roles the present does not know come back suspended, all tokens and
-// challenges end, the epoch moves, and the fork is recorded in the audit record. Only the person of the present
-// database may do it; where there is none that can be read, AcceptBackup must
+// challenges end, the epoch moves, and the fork is recorded in the audit record. Only the
+// person of the present database may do it; where there is none that can be read, AcceptBackup must
 // say that nothing is known of revocations since. It refuses before it writes
 // anything where the home would be left with a key that does not open it.
 func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, error) {

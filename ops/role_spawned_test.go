@@ -66,7 +66,7 @@ func TestHeldWorkMakesNoChild(t *testing.T) {
 	for _, to := range []string{"reject", "approve"} {
 		f.order("bdr", "APAC")
 		require.Equal(t, "held", f.Must(cro, "task_report", f.claimed(cro, "done"))["state"])
-		require.Zero(t, f.children(cro), "nobody approved of it")
+		require.Zero(t, f.children(cro), "without approval")
 		_, err := f.decide(f.person, f.held(), to, "as I see it")
 		require.NoError(t, err)
 		f.settle()

@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-// token is who has a new token of an agent.
+// token makes a token of an agent and gives the caller that it proves.
 func (h *house) token(agent string) access.Principal {
 	h.t.Helper()
 	f, err := h.node.OpenIdentity(h.t.Context(), agent)
