@@ -172,6 +172,12 @@ func (r *row) inQuarantine() bool {
 	return r.quarantined || r.source == FromArchive || r.confidence < quarantineBelow && !r.validated
 }
 
+// eventful reports whether an event may name r: none does while it is private, hidden or in
+// quarantine.
+func (r *row) eventful() bool {
+	return r.visibility == schemas.Group && !r.hidden && !r.inQuarantine()
+}
+
 // expiry is when r ends, by its own ttl or its group's culture; 0 = never.
 func (r *row) expiry() int64 {
 	if r.expires != 0 {

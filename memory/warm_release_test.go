@@ -249,3 +249,21 @@ func TestJunkStarvesNoSecondSource(t *testing.T) {
 	require.False(t, n.write(cyd, procedure(text+"the TEAM", "memory_search")).Unreleased)
 	require.Equal(t, stateCurrent, n.read(bob, first.ID).State)
 }
+
+// What a person releases while its author is hidden is not named by an event.
+func TestReleaseAnnouncesNothingHidden_INV_HIDDEN(t *testing.T) {
+	n, _ := newReleaseNode(t)
+	w := n.write(ada, procedure("Before a release read each open conflict aloud.", "memory_search"))
+	require.True(t, w.Unreleased)
+	events := func() string { return n.one(`SELECT count(*) FROM events WHERE type = 'memory.written'`) }
+	_, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.NoError(t, n.release(russell, w.ID, true))
+	require.Equal(t, "0", events())
+
+	_, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+	require.NoError(t, n.release(russell, w.ID, false))
+	require.NoError(t, n.release(russell, w.ID, true))
+	require.Equal(t, "1", events())
+}

@@ -123,7 +123,13 @@ func releasable(g access.Grant, id schemas.ItemID) (*row, error) {
 		return nil, schemas.Conflictf("a newer item took the place of %s", id).
 			Try("run: cordelia memory release, for what waits")
 	}
-	return r, nil
+	there, err := within(g.Tx(), r.scope)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := there.hiddenAmong(g.Tx(), []int64{r.n})
+	r.hidden = hidden[r.n]
+	return r, err
 }
 
 // holdSame holds back what took effect beside r by equal words alone.

@@ -369,13 +369,13 @@ func (r *row) recorded(more map[string]any) map[string]any {
 	return detail
 }
 
-// announce records r and tells its group, as loudly as the group's culture wants. There is no
-// event for an item that is in quarantine or private.
+// announce records r, which was written or took effect, and tells its group, as loudly as the
+// group's culture wants.
 func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
 	if err := g.Audit("item/"+string(r.id), r.recorded(map[string]any{"type": r.typ})); err != nil {
 		return err
 	}
-	if r.visibility != schemas.Group || r.inQuarantine() || r.hidden {
+	if !r.eventful() {
 		return nil
 	}
 	culture, err := knownCulture(g, r.group)
