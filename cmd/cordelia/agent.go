@@ -148,6 +148,10 @@ func styleOf(s schemas.AgentStatus) cli.Style {
 }
 
 func showAgents(a *cli.App, v ops.AgentListOut) {
+	if len(v.Agents) == 0 && v.Next != nil {
+		a.Say("%s", a.Advice(v.Next))
+		return
+	}
 	if len(v.Agents) == 0 {
 		a.Say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
 			"register --type swarm-worker --name worker%s",
