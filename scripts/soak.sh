@@ -31,7 +31,7 @@ run() {
   .[/]*) "$GO" test -count 1 -timeout 0 -v "$step" "$@" ;;
   mutants) "$GO" run cordelia/internal/proof/mutate ;;
   *) scripts/fuzz.sh "^$step\$" ;;
-  esac 2>&1 | { grep -Ev '^(=== |PASS$)|^ *--- PASS: .* \(0\.[0-9]+s\)$' || true; }
+  esac 2>&1 | { grep --line-buffered -Ev '^(=== |PASS$)|^ *--- PASS: .* \(0\.[0-9]+s\)$' || true; }
 }
 
 tree=$(hash "$@")
