@@ -11,8 +11,8 @@ cd "$(dirname "$0")/.."
 
 export CORDELIA_SOAK=${CORDELIA_SOAK:-10} FUZZTIME=${FUZZTIME:-10m}
 export GO=${GO:-go}
-# Every package with such tests; internal/archtest sees to it that none is left out.
-packages=(./internal/store ./events ./access ./work ./memory ./pipeline/controller ./ops ./mcp ./cmd/cordelia ./internal/proof/scenario)
+# Every package with such tests, the quick ones first; internal/archtest sees to it that none is left out.
+packages=(./events ./access ./work ./memory ./pipeline/controller ./ops ./mcp ./cmd/cordelia ./internal/proof/scenario ./internal/store)
 steps=("${packages[@]}" $(scripts/fuzz.sh -list) mutants)
 
 # hash names these sources and how long they are tried.

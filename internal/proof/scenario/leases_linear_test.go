@@ -5,6 +5,7 @@ package scenario
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"syscall"
@@ -31,8 +32,8 @@ type leaseAnswer struct {
 	resumed bool  // the claim found the lease it had
 	fence   int64 // of a claim
 	until   int64 // when the lease ends at the least, node's µs
-	// The node's clock while the call was under way, µs.
-	earliest, latest int64
+	asked   int64 // when the call was made, and when its answer was here, µs of this machine
+	told    int64
 }
 
 // leaseState is what one item is, as far as its workers can tell.
@@ -40,57 +41,65 @@ type leaseState struct {
 	status string // ready, leased or done
 	holder int
 	fence  int64
-	until  int64
+	until  int64  // node's µs
+	since  int64  // when it was claimed at the earliest, µs of this machine
 	given  uint64 // which fences were given back under, by their bits: there are fewer than 64
 }
 
 // leaseModel says what a sequence of calls about one item may answer. A lease
-// that is over is still its holder's until someone takes it or the node notices.
-var leaseModel = porcupine.NondeterministicModel{
-	Init: func() []any { return []any{leaseState{status: "ready"}} },
-	Step: func(state, input, output any) []any {
-		s, in, out := state.(leaseState), input.(leaseOp), output.(leaseAnswer)
-		over := s.status == "leased" && out.latest >= s.until
-		mine := s.status == "leased" && s.holder == in.worker && s.fence == in.fence
-		if in.kind == "claim" {
-			taken := leaseState{"leased", in.worker, s.fence + 1, out.until, s.given}
-			free := s.status == "ready" || over
+// that is over is still its holder's until someone takes it or the node notices; it is over
+// if the clock went past its end once, for the node may have noticed before the clock went back.
+func leaseModel(clock *nodeClock) porcupine.Model {
+	m := porcupine.NondeterministicModel{Init: func() []any { return []any{leaseState{status: "ready"}} },
+		Step: func(state, input, output any) []any {
+			s, in, out := state.(leaseState), input.(leaseOp), output.(leaseAnswer)
+			over := false
+			if s.status == "leased" {
+				_, latest := clock.bounds(s.since, out.told)
+				over = latest >= s.until
+			}
+			mine := s.status == "leased" && s.holder == in.worker && s.fence == in.fence
+			if in.kind == "claim" {
+				taken := leaseState{"leased", in.worker, s.fence + 1, out.until, out.asked, s.given}
+				free := s.status == "ready" || over
+				switch {
+				case out.lost && free:
+					earliest, _ := clock.bounds(out.asked, out.told)
+					taken.until = earliest + leaseTime.Microseconds()
+					return []any{s, taken}
+				case out.lost:
+					return []any{s}
+				case out.resumed && s.status == "leased" && s.holder == in.worker && s.fence == out.fence:
+					return []any{leaseState{"leased", in.worker, s.fence, max(s.until, out.until), s.since, s.given}}
+				case !out.resumed && free && out.fence == s.fence+1:
+					return []any{taken}
+				}
+				return nil
+			}
+			ended := leaseState{in.kind, in.worker, s.fence, 0, 0, s.given}
+			again := s.status == "done" && s.holder == in.worker && s.fence == in.fence && in.kind == "done"
+			if in.kind == "released" {
+				// The answer to the same report is the same, whoever has the item by now.
+				ended.status, ended.given = "ready", s.given|1<<in.fence
+				again = s.given&(1<<in.fence) != 0
+			}
 			switch {
-			case out.lost && free:
-				taken.until = out.earliest + leaseTime.Microseconds()
-				return []any{s, taken}
+			case out.lost && mine:
+				return []any{s, ended}
 			case out.lost:
 				return []any{s}
-			case out.resumed && s.status == "leased" && s.holder == in.worker && s.fence == out.fence:
-				return []any{leaseState{"leased", in.worker, s.fence, max(s.until, out.until), s.given}}
-			case !out.resumed && free && out.fence == s.fence+1:
-				return []any{taken}
+			case out.refused && !mine && !again:
+				return []any{s}
+			case out.refused && mine && over: // the node had noticed
+				return []any{leaseState{"ready", 0, s.fence, 0, 0, s.given}}
+			case !out.refused && mine:
+				return []any{ended}
+			case !out.refused && again:
+				return []any{s}
 			}
 			return nil
-		}
-		ended := leaseState{in.kind, in.worker, s.fence, 0, s.given}
-		again := s.status == "done" && s.holder == in.worker && s.fence == in.fence && in.kind == "done"
-		if in.kind == "released" {
-			// The answer to the same report is the same, whoever has the item by now.
-			ended.status, ended.given = "ready", s.given|1<<in.fence
-			again = s.given&(1<<in.fence) != 0
-		}
-		switch {
-		case out.lost && mine:
-			return []any{s, ended}
-		case out.lost:
-			return []any{s}
-		case out.refused && !mine && !again:
-			return []any{s}
-		case out.refused && mine && over: // the node had noticed
-			return []any{leaseState{"ready", 0, s.fence, 0, s.given}}
-		case !out.refused && mine:
-			return []any{ended}
-		case !out.refused && again:
-			return []any{s}
-		}
-		return nil
-	},
+		}}
+	return m.ToModel()
 }
 
 // leaseTime is the shortest there is.
@@ -126,21 +135,21 @@ func (c *nodeClock) note(places ...time.Duration) {
 	}
 }
 
-// bounds are the earliest and the latest the clock can have shown since a moment.
-func (c *nodeClock) bounds(since time.Time) (earliest, latest int64) {
+// bounds are the earliest and the latest that the clock can have shown between two moments, all in µs.
+func (c *nodeClock) bounds(from, to int64) (earliest, latest int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first := 0
+	earliest, latest = math.MaxInt64, math.MinInt64
 	for i, m := range c.past {
-		if m.when.Before(since) { // the places between which it was on its way then
-			first = max(0, i-2)
+		begin, end := max(from, m.when.UnixMicro()), to
+		if i+2 < len(c.past) { // move notes the next place before it goes there and after
+			end = min(to, c.past[i+2].when.UnixMicro())
+		}
+		if begin <= end {
+			earliest, latest = min(earliest, begin+m.to.Microseconds()), max(latest, end+m.to.Microseconds())
 		}
 	}
-	least, most := c.past[first].to, c.past[first].to
-	for _, m := range c.past[first:] {
-		least, most = min(least, m.to), max(most, m.to)
-	}
-	return since.Add(least).UnixMicro(), time.Now().Add(most).UnixMicro()
+	return earliest, latest
 }
 
 // INV-FENCE under everything that can happen to a process: workers are killed and
@@ -217,7 +226,7 @@ func leaseRound(t *testing.T, random *rand.Rand) leaseTally {
 	wg.Wait()
 	overtake(t, lead, clock, crew)
 
-	model := leaseModel.ToModel()
+	model := leaseModel(clock)
 	sum := leaseTally{faults: faults, items: len(record.items), lost: len(record.unknown)}
 	for item, history := range record.items {
 		history = append(history, record.unknown...) // each may have been about any item
@@ -378,8 +387,7 @@ func (w *leaseWorker) work(stop <-chan struct{}) {
 func (w *leaseWorker) claim() (item string, fence int64) {
 	in := leaseOp{worker: w.index, kind: "claim"}
 	a, since, ok := w.call("task_claim", fmt.Sprintf(`{"lease_seconds": %d}`, int(leaseTime.Seconds())))
-	out := leaseAnswer{lost: !ok}
-	out.earliest, out.latest = w.clock.bounds(since)
+	out := leaseAnswer{lost: !ok, asked: since.UnixMicro(), told: time.Now().UnixMicro()}
 	if !ok {
 		o := w.record.operation(in, out, since)
 		w.record.mu.Lock()
@@ -418,8 +426,7 @@ func (w *leaseWorker) claim() (item string, fence int64) {
 func (w *leaseWorker) report(item, kind string, fence int64) bool {
 	in := leaseOp{worker: w.index, kind: kind, fence: fence}
 	a, since, ok := w.call("task_report", fmt.Sprintf(`{"work_id": %q, "fence": %d, "outcome": %q}`, item, fence, kind))
-	out := leaseAnswer{lost: !ok, refused: a.Code == "conflict"}
-	out.earliest, out.latest = w.clock.bounds(since)
+	out := leaseAnswer{lost: !ok, refused: a.Code == "conflict", asked: since.UnixMicro(), told: time.Now().UnixMicro()}
 	if a.Code == "busy" {
 		return false
 	}
