@@ -250,7 +250,7 @@ func TestJunkStarvesNoSecondSource(t *testing.T) {
 	require.Equal(t, stateCurrent, n.read(bob, first.ID).State)
 }
 
-// What a person releases while its author is hidden is not named by an event.
+// No event names an item that a person releases while its author is hidden.
 func TestReleaseAnnouncesNothingHidden_INV_HIDDEN(t *testing.T) {
 	n, _ := newReleaseNode(t)
 	w := n.write(ada, procedure("Before a release read each open conflict aloud.", "memory_search"))

@@ -148,11 +148,11 @@ func styleOf(s schemas.AgentStatus) cli.Style {
 }
 
 func showAgents(a *cli.App, v ops.AgentListOut) {
-	if len(v.Agents) == 0 && v.Next != nil {
-		a.Say("%s", a.Advice(v.Next))
-		return
-	}
 	if len(v.Agents) == 0 {
+		if v.Next != nil {
+			a.Say("%s", a.Advice(v.Next))
+			return
+		}
 		a.Say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
 			"register --type swarm-worker --name worker%s",
 			cmp.Or(cli.Clean(a.As), "you"), a.AsFlag())

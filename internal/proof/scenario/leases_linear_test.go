@@ -79,7 +79,7 @@ func leaseModel(clock *nodeClock) porcupine.Model {
 			ended := leaseState{in.kind, in.worker, s.fence, 0, 0, s.given}
 			again := s.status == "done" && s.holder == in.worker && s.fence == in.fence && in.kind == "done"
 			if in.kind == "released" {
-				// The answer to the same report is the same, whoever has the item by now.
+				// The same report gets the same answer, even if another worker has the item by now.
 				ended.status, ended.given = "ready", s.given|1<<in.fence
 				again = s.given&(1<<in.fence) != 0
 			}
