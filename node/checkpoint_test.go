@@ -65,6 +65,31 @@ func TestRecordVerifiesAfterAnyLife(t *testing.T) {
 	}
 }
 
+// A restore that was killed before it signed what it restored, and is done again, leaves two
+// branches, and the longer of them was signed: no checkpoint is taken for one of a forged record.
+func TestARestoreAfterAKilledOneVerifies(t *testing.T) {
+	h := newHomestead(t)
+	backup := h.backup("b.db")
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		for range 20 { // more entries than a restore makes
+			h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Long"}}`)
+		}
+		_, err := n.Checkpoint(t.Context(), ann.Principal)
+		require.NoError(t, err)
+	})
+	signed := h.home.Checkpoints()
+	require.NoError(t, os.Rename(signed, signed+".away"))
+	require.NoError(t, os.WriteFile(signed, nil, 0o600)) // no folder: nothing can be signed
+	require.Contains(t, fmt.Sprint(h.restore(backup).Notes), "no checkpoint yet")
+	require.NoError(t, os.Remove(signed))
+	require.NoError(t, os.Rename(signed+".away", signed))
+
+	require.Empty(t, h.restore(backup).Notes)
+	v := h.verified()
+	require.True(t, v.Sound(), "%v", v.Damage)
+	require.Equal(t, v.Checkpoints, v.Holding+v.Left)
+}
+
 // What a node signs reaches every folder it is told of, and shows there what a
 // rolled back home hides.
 func TestCheckpointsElsewhereShowARollback(t *testing.T) {

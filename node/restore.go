@@ -145,6 +145,7 @@ type restoring struct {
 	out    RestoreReport
 
 	server *store.Store // the present one, nil if it is a file or has no tables
+	place  string       // of the server's record
 	busy   error        // in a dry run: other nodes use it
 }
 
@@ -203,9 +204,23 @@ func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
 			if err != nil {
 				return err
 			}
+			if present != nil {
+				r.signLeft(ctx, present)
+			}
 			return p.apply(g, n)
 		})
 	})
+}
+
+// signLeft signs the record that is about to be left. If the last restore was killed, no
+// checkpoint tells of it yet, and the backup cannot: without one, what was signed before that
+// restore would look tampered with.
+func (r *restoring) signLeft(ctx context.Context, present *store.Tx) {
+	if err := r.home.signAt(ctx, r.place, r.o.CheckpointDirs,
+		func(see func(*store.Tx) error) error { return see(present) }); err != nil {
+		r.out.Notes = append(r.out.Notes,
+			"the audit record before this restore was not signed to its end: "+err.Error())
+	}
 }
 
 // restorePlan is what to change in a backup so that it brings back no right.

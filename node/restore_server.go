@@ -23,6 +23,9 @@ func (r *restoring) openServer(ctx context.Context) error {
 		r.busy, o.Alone = err, false
 		r.server, err = store.Open(ctx, o)
 	}
+	if err == nil {
+		r.place, err = r.server.Place(ctx)
+	}
 	return err
 }
 
