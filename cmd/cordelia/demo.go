@@ -99,12 +99,12 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story de
 	if err != nil {
 		return err
 	}
-	if !keep {
-		defer func() { err = errors.Join(err, strike(folder)) }()
-	}
 	show := &stageVoice{App: a, ctx: ctx}
 	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.Durability}, Teller: show,
 		Client: client}
+	if !keep {
+		defer func() { err = errors.Join(err, strike(setting)) }()
+	}
 	show.open(setting)
 	start := time.Now()
 	steps, played := demo.Play(ctx, setting, story)
@@ -162,12 +162,12 @@ func makeFolder() (folder string, err error) {
 	return folder, nil
 }
 
-// strike removes the folder of a story.
-func strike(folder string) error {
-	err := os.RemoveAll(folder)
+// strike removes what a story left.
+func strike(s demo.Setting) error {
+	err := s.Strike()
 	if err != nil {
 		return schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be removed",
-			folder).Try("remove it yourself").Because(err)
+			s.Folder).Try("remove it yourself").Because(err)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"cordelia/internal/drive"
+	"cordelia/internal/store"
+	"cordelia/node"
 )
 
 // Line is a line of a story: what happened, and what the answers show of it.
@@ -49,6 +51,12 @@ type Setting struct {
 
 // Home is the folder of the story's keys and database.
 func (s Setting) Home() string { return filepath.Join(s.Folder, "home") }
+
+// Strike removes all that a story left, once its processes have ended.
+func (s Setting) Strike() error {
+	store.Discard(node.Home(s.Home()).Database()) // some of it may lie outside the folder
+	return os.RemoveAll(s.Folder)
+}
 
 // Story is steps in their order.
 type Story struct {

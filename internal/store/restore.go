@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cordelia/internal/store/notify"
 	"cordelia/schemas"
 )
 
@@ -202,9 +203,10 @@ func (r restore) replace(context.Context) error {
 
 // Discard removes a database file that no process uses, and the files that belong to it.
 func Discard(path string) {
-	for _, side := range []string{"-wal", "-shm", "", ".lock", ".inuse", ".alive", ".bells"} {
+	for _, side := range []string{"-wal", "-shm", "", ".lock", ".inuse", ".alive"} {
 		os.RemoveAll(path + side) //nolint:errcheck // what stays is overwritten or found
 	}
+	notify.Discard(path + bells)
 }
 
 func (r restore) discardLog(path string) {

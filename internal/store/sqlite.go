@@ -120,8 +120,11 @@ func (f *file) schema(c *conn) (int, error) { return migrate.Version(c.c) }
 
 func (f *file) migrations() ([]migrate.Migration, error) { return migrations() }
 
+// bells is what the folder of a database's sockets is called, after the database's name.
+const bells = ".bells"
+
 func (f *file) notifier() notifier {
-	return notify.New(f.path+".bells", f.poll, func() (notify.Versions, error) { return openVersions(f) })
+	return notify.New(f.path+bells, f.poll, func() (notify.Versions, error) { return openVersions(f) })
 }
 
 func (f *file) clock() Clock { return f.clocked }

@@ -24,10 +24,11 @@ type played struct {
 }
 
 // newAudience is a node without a home, for who only looks on. Temporary folders come
-// to lie in scratch.
+// to lie in scratch, whose name is as long as on a Mac.
 func newAudience(t testing.TB) (n *Node, scratch string) {
 	n = newNode(t)
-	scratch = t.TempDir()
+	scratch = filepath.Join(t.TempDir(), "temporary items")
+	require.NoError(t, os.Mkdir(scratch, 0o700))
 	n.Env = append(n.Env, "TMPDIR="+scratch, "TMP="+scratch)
 	return n, scratch
 }

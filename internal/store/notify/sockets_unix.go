@@ -42,6 +42,12 @@ func (s *sockets) place() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("cordelia-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6])))
 }
 
+// Discard removes the sockets of a database that no process uses.
+func Discard(dir string) {
+	s := sockets{dir: dir}
+	os.RemoveAll(s.place()) //nolint:errcheck // what stays is found again
+}
+
 // Listen opens this process's socket and calls woken for each datagram. Without
 // a socket the poll remains.
 func (s *sockets) Listen(woken func()) error {
