@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What luck decides, in full: the tests of one package after the other, then each
-# fuzz target, then the mutants. Without the race detector, which `make test` has:
-# here the number of rounds counts.
+# What luck decides, in full: the tests of one package after the other, then the fuzz targets, as
+# many at once as there are processors, then the mutants. Without the race detector, which
+# `make test` has: here the number of rounds counts.
 #
-# The whole takes a night and more, so a step that passed is not run again on the same
-# sources: what was stopped goes on with the steps that are left. docs/ is no source, for
-# the last step writes a page there.
+# The whole takes hours, so a step that passed is not run again on the same sources: what was
+# stopped goes on with the steps that are left. docs/ is no source, for the last step writes a
+# page there. The sources of a fuzz target are its package and what that imports. ONLY=REGEX
+# runs the steps that match alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,68 +15,95 @@ export GO=${GO:-go}
 # Every package with such tests, the quick ones first; internal/archtest sees to it that none is left out.
 packages=(./events ./access ./work ./memory ./pipeline/controller ./ops ./mcp ./cmd/cordelia ./internal/proof/scenario ./internal/store)
 steps=("${packages[@]}" $(scripts/fuzz.sh -list) mutants)
+processors=$(getconf _NPROCESSORS_ONLN)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+options="$*" # for `go test`
 
-# hash names these sources and how long they are tried.
-hash() {
+# sums prints a sum of each file of the repository that matches.
+sums() { git ls-files -z --cached --others --exclude-standard -- "$@" | sort -zu | xargs -0 sha256sum 2>&1 || true; }
+
+fuzzes() { [[ $1 != .[/]* && $1 != mutants ]]; }
+
+# identity names the sources of a step and how long they are tried.
+identity() {
+  local package=${1%/*} binary=$work/$BASHPID
   {
-    echo "$($GO version) $CORDELIA_SOAK $FUZZTIME $*"
-    git ls-files -z --cached --others --exclude-standard -- ':!docs' | sort -zu | xargs -0 sha256sum 2>&1 || true
+    echo "$($GO version) $CORDELIA_SOAK $FUZZTIME $options"
+    if fuzzes "$1"; then
+      "$GO" test -c -o "$binary" "cordelia/$package"
+      sha256sum <"$binary"
+      sums "$package/testdata" scripts/fuzz.sh
+    else
+      sums . ':!docs'
+    fi
   } | sha256sum | cut -c1-16
 }
 
-# run does one step; further arguments are for `go test`.
+# run does one step.
 run() {
-  local step=$1
-  shift
-  case $step in
-  .[/]*) "$GO" test -count 1 -timeout 0 -v "$step" "$@" ;;
+  case $1 in
+  .[/]*) "$GO" test -count 1 -timeout 0 -v "$1" $options ;;
   mutants) "$GO" run cordelia/internal/proof/mutate ;;
-  *) scripts/fuzz.sh "^$step\$" ;;
+  *) scripts/fuzz.sh "^$1\$" ;;
   esac 2>&1 | { grep --line-buffered -Ev '^(=== |PASS$)|^ *--- PASS: .* \(0\.[0-9]+s\)$' || true; }
 }
 
-tree=$(hash "$@")
-kept=.cache/soak/$tree # of each step its output in STEP.txt and, once it passed, the seconds it took in STEP.passed
+# of names the files of a step: PATH.txt is what it printed, and PATH.passed, once it passed, the
+# seconds it took.
+kept=.cache/soak
 mkdir -p "$kept"
-of() { echo "$kept/$(tr / _ <<<"${1#./}")"; }
+of() { echo "$kept/$(tr / _ <<<"${1#./}").$(identity "$1")"; }
 
-left=()
-for step in "${steps[@]}"; do
-  test -e "$(of "$step").passed" || left+=("$step")
+# try does one step and keeps what came of it.
+try() {
+  local step=$1 path=$2 began=$SECONDS
+  run "$step" | tee "$path.txt"
+  if test "$(of "$step")" != "$path"; then
+    echo "soak: the sources changed while $step ran, so its result does not count" >&2
+    return 1
+  fi
+  echo $((SECONDS - began)) >"$path.passed"
+}
+
+paths=() left=()
+for i in "${!steps[@]}"; do
+  paths[i]=$(of "${steps[i]}")
+  if ! test -e "${paths[i]}.passed" && [[ ${steps[i]} =~ ${ONLY:-} ]]; then left+=("$i"); fi
 done
-echo "soak: $((${#steps[@]} - ${#left[@]})) of ${#steps[@]} steps passed on these sources; left: ${left[*]:-none}"
+echo "soak: ${#left[@]} of ${#steps[@]} steps are to be run"
 
 set -m # a step has a process group of its own, which ends as a whole
-child=
-trap 'trap "" INT TERM; test -z "$child" || kill -TERM -- -"$child" 2>/dev/null || true
+running=()
+trap 'trap "" INT TERM; for group in ${running[@]+"${running[@]}"}; do kill -TERM -- -"$group" 2>/dev/null || true; done
   echo "soak: stopped; make soak goes on with what is left"; exit 130' INT TERM
 
-failed=()
-for step in ${left[@]+"${left[@]}"}; do
+# finish waits for the steps that run.
+failed=0
+finish() {
+  for group in ${running[@]+"${running[@]}"}; do wait "$group" || failed=1; done
+  running=()
+}
+for i in ${left[@]+"${left[@]}"}; do
+  step=${steps[i]}
+  if ! fuzzes "$step" || ((${#running[@]} == processors)); then finish; fi
   echo "soak: $step"
-  began=$SECONDS
-  { run "$step" "$@" | tee "$(of "$step").txt"; } </dev/null &
-  child=$!
-  if wait "$child"; then result=passed; else result=failed; fi
-  child=
-  if test "$result" = failed; then
-    failed+=("$step")
-  elif test "$(hash "$@")" != "$tree"; then
-    echo "soak: the sources changed while $step ran, so its result does not count; make soak starts anew" >&2
-    exit 1
-  else
-    echo $((SECONDS - began)) >"$(of "$step").passed"
-  fi
+  (try "$step" "${paths[i]}") </dev/null &
+  running+=($!)
+  if ! fuzzes "$step"; then finish; fi
 done
+finish
 
 printf '\n%-8s %8s  %s\n' RESULT SECONDS STEP
-for step in "${steps[@]}"; do
-  seconds=$(cat "$(of "$step").passed" 2>/dev/null) && result=passed || result=FAILED seconds=-
-  case $step in
-  .[/]* | mutants) figures= ;;
-  *) figures=$(tail -1 "$(of "$step").txt" | cut -d';' -f2-) ;;
-  esac
-  printf '%-8s %8s  %s%s\n' "$result" "$seconds" "$step" "${figures:+:$figures}"
+for i in "${!steps[@]}"; do
+  result=passed figures=
+  if ! seconds=$(cat "${paths[i]}.passed" 2>/dev/null); then
+    result=left seconds=-
+    if [[ " ${left[*]-} " == *" $i "* ]]; then result=FAILED; fi
+  elif fuzzes "${steps[i]}"; then
+    figures=$(tail -1 "${paths[i]}.txt" | cut -d';' -f2-)
+  fi
+  printf '%-8s %8s  %s%s\n' "$result" "$seconds" "${steps[i]}" "${figures:+:$figures}"
 done
 echo "soak: what each step printed is in $kept"
-test ${#failed[@]} -eq 0
+exit $failed
