@@ -25,13 +25,13 @@ sums() { git ls-files -z --cached --others --exclude-standard -- "$@" | sort -zu
 
 fuzzes() { [[ $1 != .[/]* && $1 != mutants ]]; }
 
-# identity names the sources of a step and how long they are tried.
+# identity names the sources of a step and how long they are tried. It fails if they cannot be built.
 identity() {
   local package=${1%/*} binary=$work/$BASHPID
   {
     echo "$($GO version) $CORDELIA_SOAK $FUZZTIME $options"
     if fuzzes "$1"; then
-      "$GO" test -c -o "$binary" "cordelia/$package"
+      "$GO" test -c -o "$binary" "cordelia/$package" >&2 || exit 1
       sha256sum <"$binary"
       sums "$package/testdata" scripts/fuzz.sh
     else
@@ -53,7 +53,11 @@ run() {
 # seconds it took.
 kept=.cache/soak
 mkdir -p "$kept"
-of() { echo "$kept/$(tr / _ <<<"${1#./}").$(identity "$1")"; }
+of() {
+  local sources
+  sources=$(identity "$1") || return 1
+  echo "$kept/$(tr / _ <<<"${1#./}").$sources"
+}
 
 # try does one step and keeps what came of it.
 try() {
