@@ -246,7 +246,8 @@ func (v *verifying) compare() error {
 }
 
 // leave takes out the checkpoints of branches that restores left. A checkpoint
-// on such a branch may tell of an earlier restore itself.
+// on such a branch may tell of an earlier restore itself, which the record no longer does:
+// a note does, since who can write the database can forge a restore's entry.
 func (v *verifying) leave(rest []Checkpoint, explained []Fork) []Checkpoint {
 	for again := true; again; {
 		again = false
@@ -257,6 +258,8 @@ func (v *verifying) leave(rest []Checkpoint, explained []Fork) []Checkpoint {
 			v.Left++
 			if c.Fork != nil {
 				explained, again = append(explained, *c.Fork), true
+				v.note("the checkpoint of %s (entry %d) is of a branch that a restore left, and tells of an earlier "+
+					"restore, which left entries from %d on", stamp(c.At), c.Size(), c.Fork.From+1)
 			}
 			return true
 		})

@@ -88,6 +88,7 @@ func TestARestoreAfterAKilledOneVerifies(t *testing.T) {
 	v := h.verified()
 	require.True(t, v.Sound(), "%v", v.Damage)
 	require.Equal(t, v.Checkpoints, v.Holding+v.Left)
+	require.Contains(t, fmt.Sprint(v.Notes), "tells of an earlier restore", "a person is to recognise each")
 }
 
 // What a node signs reaches every folder it is told of, and shows there what a

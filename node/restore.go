@@ -219,7 +219,7 @@ func (r *restoring) signLeft(ctx context.Context, present *store.Tx) {
 	if err := r.home.signAt(ctx, r.place, r.o.CheckpointDirs,
 		func(see func(*store.Tx) error) error { return see(present) }); err != nil {
 		r.out.Notes = append(r.out.Notes,
-			"the audit record before this restore was not signed to its end: "+err.Error())
+			"the end of the audit record before this restore lacks a checkpoint: "+err.Error())
 	}
 }
 
