@@ -149,9 +149,12 @@ func demoClient(client, self string) (string, error) {
 }
 
 // makeFolder makes the folder of a story. Its path is absolute, also if TMPDIR is not, since
-// the agents have other working directories.
+// the agents have other working directories, and without symbolic links, as its database has it.
 func makeFolder() (folder string, err error) {
 	place, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		place, err = filepath.EvalSymlinks(place)
+	}
 	if err == nil {
 		folder, err = os.MkdirTemp(place, "cordelia-demo-")
 	}

@@ -24,12 +24,16 @@ type played struct {
 }
 
 // newAudience is a node without a home, for who only looks on. Temporary folders come
-// to lie in scratch, whose name is as long as on a Mac.
+// to lie in scratch, whose name is long and has another, as on a Mac.
 func newAudience(t testing.TB) (n *Node, scratch string) {
 	n = newNode(t)
 	scratch = filepath.Join(t.TempDir(), "temporary items")
 	require.NoError(t, os.Mkdir(scratch, 0o700))
-	n.Env = append(n.Env, "TMPDIR="+scratch, "TMP="+scratch)
+	link := filepath.Join(t.TempDir(), "tmp")
+	if os.Symlink(scratch, link) != nil { // Windows may refuse it
+		link = scratch
+	}
+	n.Env = append(n.Env, "TMPDIR="+link, "TMP="+link)
 	return n, scratch
 }
 

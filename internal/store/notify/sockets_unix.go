@@ -45,7 +45,9 @@ func (s *sockets) place() string {
 // Discard removes the sockets of a database that no process uses.
 func Discard(dir string) {
 	s := sockets{dir: dir}
-	os.RemoveAll(s.place()) //nolint:errcheck // what stays is found again
+	if fi, err := os.Lstat(s.place()); err == nil && ownedByUs(fi) {
+		os.RemoveAll(s.place()) //nolint:errcheck // what stays is found again
+	}
 }
 
 // Listen opens this process's socket and calls woken for each datagram. Without
