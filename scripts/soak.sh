@@ -4,9 +4,9 @@
 # `make test` has: here the number of rounds counts.
 #
 # The whole takes hours, so a step that passed is not run again on the same sources: what was
-# stopped goes on with the steps that are left. docs/ is no source, for the last step writes a
-# page there. The sources of a fuzz target are its package and what that imports. ONLY=REGEX
-# runs the steps that match alone.
+# stopped goes on with the steps that are left, also in another clone, since docs/soak.tsv tells
+# what passed. docs/ is no source. The sources of a fuzz target are its package and what that
+# imports. ONLY=REGEX runs the steps that match alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,7 +31,7 @@ identity() {
   {
     echo "$($GO version) $CORDELIA_SOAK $FUZZTIME $options"
     if fuzzes "$1"; then
-      "$GO" test -c -o "$binary" "cordelia/$package" >&2 || exit 1
+      CGO_ENABLED=0 "$GO" test -c -trimpath -o "$binary" "cordelia/$package" >&2 || exit 1
       sha256sum <"$binary"
       sums "$package/testdata" scripts/fuzz.sh
     else
@@ -49,31 +49,28 @@ run() {
   esac 2>&1 | { grep --line-buffered -Ev '^(=== |PASS$)|^ *--- PASS: .* \(0\.[0-9]+s\)$' || true; }
 }
 
-# of names the files of a step: PATH.txt is what it printed, and PATH.passed, once it passed, the
-# seconds it took.
-kept=.cache/soak
+# try does one step, keeps what it printed, and notes in docs/soak.tsv that it passed.
+kept=.cache/soak passed=docs/soak.tsv
 mkdir -p "$kept"
-of() {
-  local sources
-  sources=$(identity "$1") || return 1
-  echo "$kept/$(tr / _ <<<"${1#./}").$sources"
-}
-
-# try does one step and keeps what came of it.
 try() {
-  local step=$1 path=$2 began=$SECONDS
-  run "$step" | tee "$path.txt"
-  if test "$(of "$step")" != "$path"; then
+  local step=$1 sources=$2 began=$SECONDS figures=
+  local output; output=$kept/$(tr / _ <<<"${step#./}").txt
+  run "$step" | tee "$output"
+  if test "$(identity "$step")" != "$sources"; then
     echo "soak: the sources changed while $step ran, so its result does not count" >&2
     return 1
   fi
-  echo $((SECONDS - began)) >"$path.passed"
+  if fuzzes "$step"; then figures=$(tail -1 "$output" | cut -d';' -f2- | cut -c2-); fi
+  printf '%s\t%s\t%s\t%s\t%s\n' "$step" "$sources" "$(date -u +%F)" $((SECONDS - began)) "$figures" >>"$passed"
 }
 
-paths=() left=()
+# line prints what docs/soak.tsv tells of a step on these sources.
+line() { grep -F "$1"$'\t'"$2"$'\t' "$passed" 2>/dev/null | tail -1; }
+
+sources=() left=()
 for i in "${!steps[@]}"; do
-  paths[i]=$(of "${steps[i]}")
-  if ! test -e "${paths[i]}.passed" && [[ ${steps[i]} =~ ${ONLY:-} ]]; then left+=("$i"); fi
+  sources[i]=$(identity "${steps[i]}")
+  if [[ ${steps[i]} =~ ${ONLY:-} ]] && ! line "${steps[i]}" "${sources[i]}" >"$work/line"; then left+=("$i"); fi
 done
 echo "soak: ${#left[@]} of ${#steps[@]} steps are to be run"
 
@@ -92,22 +89,25 @@ for i in ${left[@]+"${left[@]}"}; do
   step=${steps[i]}
   if ! fuzzes "$step" || ((${#running[@]} == processors)); then finish; fi
   echo "soak: $step"
-  (try "$step" "${paths[i]}") </dev/null &
+  (try "$step" "${sources[i]}") </dev/null &
   running+=($!)
   if ! fuzzes "$step"; then finish; fi
 done
 finish
 
-printf '\n%-8s %8s  %s\n' RESULT SECONDS STEP
+# What docs/soak.tsv tells of other sources goes, once a run came to its end.
+printf 'step\tsources\tdate\tseconds\tfigures\n' >"$work/passed"
+echo
 for i in "${!steps[@]}"; do
-  result=passed figures=
-  if ! seconds=$(cat "${paths[i]}.passed" 2>/dev/null); then
-    result=left seconds=-
-    if [[ " ${left[*]-} " == *" $i "* ]]; then result=FAILED; fi
-  elif fuzzes "${steps[i]}"; then
-    figures=$(tail -1 "${paths[i]}.txt" | cut -d';' -f2-)
+  if line "${steps[i]}" "${sources[i]}" >>"$work/passed"; then
+    result=passed
+  elif [[ " ${left[*]-} " == *" $i "* ]]; then
+    result=FAILED
+  else
+    result=left
   fi
-  printf '%-8s %8s  %s%s\n' "$result" "$seconds" "${steps[i]}" "${figures:+:$figures}"
+  echo "$result ${steps[i]}"
 done
-echo "soak: what each step printed is in $kept"
+cp "$work/passed" "$passed"
+echo "soak: what each step printed is in $kept, what passed in $passed"
 exit $failed
