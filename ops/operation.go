@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"cordelia/access"
 	"cordelia/internal/keys"
@@ -149,9 +151,32 @@ type Call struct {
 	acted       access.Grant // what it last acted by, used up or not
 }
 
-// Call runs the operation. The error, if any, is for the face to word.
+// Call runs the operation. The error, if any, is for the face to word. A refusal takes its time,
+// so that how long it takes does not tell what is hidden from what is absent; a person does not wait.
 func (o *Operation) Call(ctx context.Context, s *Service, caller Caller, args json.RawMessage) (any, error) {
 	s.Called()
+	began := time.Now()
+	answer, err := o.call(ctx, s, caller, args)
+	if code := schemas.CodeOf(err); (code == schemas.CodeNotFound || code == schemas.CodeDenied) &&
+		!caller.Principal.Reads() {
+		until(began.Add(refusalTakes))
+	}
+	return answer, err
+}
+
+// refusalTakes is how long a refusal takes at least: longer than the work before it.
+const refusalTakes = 5 * time.Millisecond
+
+// until returns at a time, to the µs. A sleep alone ends up to a millisecond late, and by how much
+// depends on when it began.
+func until(at time.Time) {
+	time.Sleep(time.Until(at) - 2*time.Millisecond)
+	for time.Until(at) > 0 {
+		runtime.Gosched()
+	}
+}
+
+func (o *Operation) call(ctx context.Context, s *Service, caller Caller, args json.RawMessage) (any, error) {
 	c, err := o.prepare(s, caller, args)
 	if err != nil {
 		return nil, err
