@@ -21,7 +21,8 @@ type Record struct {
 	Type         schemas.AgentType // "" for a human
 	DisplayName  string
 	Name         string
-	CreatedAt    int64 // UTC µs, as all times here
+	Namesake     string // whose name this would have been, "" if that was free; set by Register alone
+	CreatedAt    int64  // UTC µs, as all times here
 	Key          keys.Recipient
 	SealedKey    []byte
 	Status       schemas.AgentStatus

@@ -123,7 +123,7 @@ func Register(g access.Grant, under schemas.EntityID, in Registration) (Record, 
 		return Record{}, schemas.Conflictf("this key was registered before, and a key is registered once").
 			Try("make a new key and %s again", schemas.Do("agent_register"))
 	}
-	if r.Name, err = pickName(tx, r, in.Name); err != nil {
+	if r.Name, r.Namesake, err = pickName(tx, r, in.Name); err != nil {
 		return Record{}, err
 	}
 	if in.Seal != nil {
@@ -234,8 +234,8 @@ func checkGrants(r Record, joins func(group string) schemas.Call) error {
 }
 
 // pickName checks a wanted name, or makes one: the display name as a slug, with
-// a number when it is taken or promised.
-func pickName(tx *store.Tx, r Record, wanted string, promised ...string) (string, error) {
+// a number when it is taken or promised; namesake is then the name without it.
+func pickName(tx *store.Tx, r Record, wanted string, promised ...string) (name, namesake string, err error) {
 	base := wanted
 	if base == "" {
 		if base = slug(r.DisplayName); base == "" {
@@ -246,13 +246,13 @@ func pickName(tx *store.Tx, r Record, wanted string, promised ...string) (string
 		if usable == "" || schemas.IsAgentID(usable) {
 			usable = string(r.Type)
 		}
-		return "", schemas.Invalidf("the name %q cannot be used", wanted).
+		return "", "", schemas.Invalidf("the name %q cannot be used", wanted).
 			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("call again with name %q", usable)
 	}
 	if misleads, err := misleading(tx, base); err != nil {
-		return "", err
+		return "", "", err
 	} else if misleads && wanted != "" {
-		return "", schemas.Invalidf("the name %q would pass for a person or the node", wanted).
+		return "", "", schemas.Invalidf("the name %q would pass for a person or the node", wanted).
 			Expecting("a name that no person has, and none of %s", strings.Join(misleadingNames, ", ")).
 			Try("call again with name %q", slug(wanted+"-agent"))
 	} else if misleads {
@@ -260,12 +260,15 @@ func pickName(tx *store.Tx, r Record, wanted string, promised ...string) (string
 	}
 	taken, err := namesLike(tx, r.Parent, base)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if wanted != "" && slices.Contains(taken, base) {
-		return "", nameTaken(tx, r.Parent, wanted)
+		return "", "", nameTaken(tx, r.Parent, wanted)
 	}
-	return freeName(base, append(taken, promised...)), nil
+	if name = freeName(base, append(taken, promised...)); name != base {
+		namesake = base
+	}
+	return name, namesake, nil
 }
 
 // freeName is base, with a number when it is taken.
@@ -282,7 +285,7 @@ func freeName(base string, taken []string) string {
 func NamesFor(g access.Grant, displayNames []string) ([]string, error) {
 	names := make([]string, len(displayNames))
 	for i, displayed := range displayNames {
-		name, err := pickName(g.Tx(), Record{Parent: g.Actor(), DisplayName: displayed}, "", names[:i]...)
+		name, _, err := pickName(g.Tx(), Record{Parent: g.Actor(), DisplayName: displayed}, "", names[:i]...)
 		if err != nil {
 			return nil, err
 		}

@@ -49,6 +49,7 @@ type AgentRegisterOut struct {
 	ExpiresAt           string               `json:"effective_expires_at,omitempty"`
 	Capabilities        schemas.Capabilities `json:"capabilities"`
 	KeyFile             bool                 `json:"key_on_this_machine"` // "cordelia mcp --as NAME" works here
+	Note                schemas.Hint         `json:"note,omitempty"`      // that it got another name
 	Next                schemas.Hint         `json:"next"`
 }
 
@@ -56,7 +57,7 @@ type AgentRegisterOut struct {
 func (o AgentRegisterOut) Text() string {
 	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID),
 		when(o.Status != schemas.Registered, "%s", o.Status),
-		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
+		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))), o.Note.String(),
 		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next.String())
 }
 
@@ -93,6 +94,10 @@ var agentRegister = Define(Spec{
 		}
 		out := AgentRegisterOut{AgentID: r.ID, Name: r.Name, PublicKey: a.PublicKey, Status: r.Status,
 			ExpiresAt: a.ExpiresAt, Capabilities: r.Capabilities}
+		if r.Namesake != "" {
+			out.Note = schemas.Hintf("You have another agent %s: %s. This one is %s.", r.Namesake,
+				schemas.Tool("agent_list", "agent", r.Namesake), r.Name)
+		}
 		if r.SealedKey != nil {
 			out.PrivateKeyEncrypted = base64.StdEncoding.EncodeToString(r.SealedKey)
 		}

@@ -264,6 +264,27 @@ func TestANameThatIsTaken(t *testing.T) {
 	h.must(h.lead, "agent_lifecycle", map[string]any{"action": "reactivate", "agent": "scout"})
 }
 
+// Who gave no name gets to know that another agent has the one made of the display name.
+func TestANameMadeOfADisplayNameThatIsTaken(t *testing.T) {
+	h := newHouse(t)
+	register := func() map[string]any {
+		return h.must(h.lead, "agent_register", map[string]any{"display_name": "Bob", "agent_type": "swarm-worker"})
+	}
+	require.NotContains(t, register(), "note")
+	second := register()
+	require.Equal(t, "bob-2", second["name"])
+	require.Equal(t, `You have another agent bob: agent_list {"agent": "bob"}. This one is bob-2.`, second["note"])
+}
+
+// A refusal takes as long for what is hidden as for what is absent; a person does not wait.
+func TestARefusalTakesItsTime(t *testing.T) {
+	h := newHouse(t)
+	began := time.Now()
+	_, err := h.call(h.lead, "swarm_status", map[string]any{"swarm_id": "swarm-none"})
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.GreaterOrEqual(t, time.Since(began), refusalTakes)
+}
+
 // No agent bears a name by which readers would take it for a person or the node.
 func TestANameThatPassesForAnother(t *testing.T) {
 	h := newHouse(t)

@@ -261,6 +261,7 @@ func showRegistered(a *cli.App, v ops.AgentRegisterOut) {
 	f.Styled("status", string(v.Status), styleOf(v.Status))
 	f.Add("expires", cli.Clock(v.ExpiresAt))
 	f.Rights(&v.Capabilities, nil)
+	f.Add("note", a.Advice(v.Note))
 	f.Add("next", a.Advice(v.Next))
 	a.List(f)
 }
