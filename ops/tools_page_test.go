@@ -47,7 +47,10 @@ the command line: ` + "`cordelia --help`" + `.
 - A refusal is a tool result with ` + "`code`, `message`, what was `expected`, and the `hint`" + ` what
   to call next; as text it reads "next: …". A tool that the agent has not is an error of the protocol, as
   one that does not exist. Long lists end with a ` + "`cursor`" + `; the same call with it goes on.
-- *reads* changes nothing; *writes* adds or changes; *takes away* may end or hide something.
+- *reads* changes nothing; *writes* adds or changes; *takes away* may end or hide something; *safe to
+  repeat*: the same call again changes nothing more; *in person only*: not with ` + "`as`" + `; *loaded at
+  once*: a client that searches for tools shows it from the start; *a worker has it by default*: an agent
+  of type swarm-worker, unless its parent names other tools.
 `
 
 func describeTool(t *testing.T, b *strings.Builder, o *Operation, worker bool) {
