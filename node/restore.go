@@ -114,6 +114,9 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 			err = r.intoServer(ctx)
 		}
 	}
+	if err == nil && o.DryRun {
+		r.wouldPutPersonKey()
+	}
 	if err != nil || o.DryRun {
 		return r.out, err
 	}
@@ -182,17 +185,16 @@ func (r *restoring) accept(why string) error {
 	if r.o.AcceptBackup {
 		return nil
 	}
+	key, where := "", ""
+	switch {
+	case r.o.Key != "":
+		key = "--key " + r.o.Key + " "
+	case missing(r.home.HumanKey()) && missing(humanKeyOf(r.o.Backup)):
+		key, where = "--key FILE ", whichFile
+	}
 	return schemas.Deniedf("%s", why).
 		Expecting("your decision that each agent in the backup gets the rights it had then").
-		Try("look first: cordelia restore --dry-run %s--accept-state-of-backup %s", r.withKey(), r.o.Backup)
-}
-
-// withKey is the flag that names the key of this restore, as a part of a command.
-func (r *restoring) withKey() string {
-	if r.o.Key == "" {
-		return ""
-	}
-	return "--key " + r.o.Key + " "
+		Try("look first: cordelia restore --dry-run %s--accept-state-of-backup %s%s", key, r.o.Backup, where)
 }
 
 // prepare changes the restored database before another process can open it.

@@ -141,6 +141,9 @@ func (r *restoring) choosePersonKey(s standing) error {
 	return nil
 }
 
+// whichFile says behind a command what FILE in it is.
+const whichFile = ", with FILE the keys/human.key of the home the backup was made in"
+
 // noKey words that no key file opens what would be restored, and what to do.
 func (r *restoring) noKey(s standing, aside string) error {
 	what := fmt.Sprintf("the key file of this home is not the key of %s, who owns this backup", s.ID)
@@ -148,8 +151,7 @@ func (r *restoring) noKey(s standing, aside string) error {
 	if r.o.AcceptBackup {
 		again += "--accept-state-of-backup "
 	}
-	try := fmt.Sprintf("%s--key FILE %s, with FILE the keys/human.key of the home the backup was made in",
-		again, r.o.Backup)
+	try := fmt.Sprintf("%s--key FILE %s%s", again, r.o.Backup, whichFile)
 	switch {
 	case r.o.Key != "":
 		what = fmt.Sprintf("%s is not the key that %s, who owns this backup, has in it", r.o.Key, s.ID)
@@ -170,6 +172,16 @@ func (r *restoring) aside(path string) string {
 		clock = store.SystemClock{}
 	}
 	return path + ".before-restore-" + clock.Now().UTC().Format("20060102T150405.000000Z")
+}
+
+// wouldPutPersonKey says in a dry run what putPersonKey would do.
+func (r *restoring) wouldPutPersonKey() {
+	if r.keys.person == "" {
+		return
+	}
+	if r.out.HumanKey = r.home.HumanKey(); !missing(r.out.HumanKey) {
+		r.out.KeysKept = append(r.out.KeysKept, r.aside(r.out.HumanKey))
+	}
 }
 
 // putPersonKey copies the chosen key file of the person into its place.

@@ -3,6 +3,7 @@ package node_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,10 @@ func TestRestoreWithAnothersKeyWritesNothing_INV_RESTORE(t *testing.T) {
 				require.Equal(t, before, tree(t, string(home)))
 			}
 			require.Equal(t, len(before) > 0, node.IsFolder(string(home)), "no folder is made either")
+			_, err := node.Restore(t.Context(), home, node.RestoreOptions{Backup: backup})
+			require.ErrorContains(t, err, "cordelia restore --dry-run ")
+			require.Equal(t, len(before) == 0, strings.Contains(err.Error(), "--dry-run --key FILE --accept-state"),
+				"the hint works in a home without a key")
 		})
 	}
 }
@@ -77,8 +82,15 @@ func TestRestoreOnANewMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			there.T = t
-			report, err := node.Restore(t.Context(), there.home,
-				node.RestoreOptions{Backup: backup, Key: key, AcceptBackup: true})
+			o := node.RestoreOptions{Backup: backup, Key: key, AcceptBackup: true, DryRun: true}
+			before := tree(t, string(there.home))
+			report, err := node.Restore(t.Context(), there.home, o)
+			require.NoError(t, err)
+			require.Equal(t, there.home.HumanKey(), report.HumanKey, "a dry run tells of the key, too")
+			require.Len(t, report.KeysKept, min(len(before), 1))
+			require.Equal(t, before, tree(t, string(there.home)))
+			o.DryRun = false
+			report, err = node.Restore(t.Context(), there.home, o)
 			require.NoError(t, err)
 			require.Empty(t, report.Notes)
 			require.Equal(t, there.home.HumanKey(), report.HumanKey)

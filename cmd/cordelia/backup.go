@@ -128,16 +128,20 @@ func showRestored(a *cli.App, r node.RestoreReport) {
 	f := cli.Fields{}
 	f.Add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
 	f.Add("database", r.Target)
-	f.Add(map[bool]string{true: "would keep it as", false: "kept"}[r.DryRun], r.Kept)
+	kept, key, keysKept := "kept", "your key", "keys kept"
+	if r.DryRun {
+		kept, key, keysKept = "would keep it as", "would put your key", "would keep keys as"
+	}
+	f.Add(kept, r.Kept)
 	f.Add("present", map[node.Present]string{
 		node.CarriedOver: "its rights stay in force", node.Absent: "there was none",
 		node.Unreadable: "cannot be read", node.Unrelated: "of another node",
 	}[r.Present])
 	f.Add("audit", fmt.Sprintf("%s in the backup; continues after entry %d",
 		schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
-	f.Add("your key", r.HumanKey)
+	f.Add(key, r.HumanKey)
 	f.Add("agent's key", r.AgentKey)
-	f.Add("keys kept", strings.Join(r.KeysKept, ", "))
+	f.Add(keysKept, strings.Join(r.KeysKept, ", "))
 	f.Add("suspended", cli.Clean(strings.Join(r.Suspended, ", ")))
 	var suspended []string
 	for _, one := range r.SuspendedRoles {
