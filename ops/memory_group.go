@@ -153,7 +153,8 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out MemoryGroupOut, err er
 		return invitations(c, g)
 	case "list":
 		out.Groups, err = memory.ListGroups(g)
-		return out, err
+		out.Groups = slices.DeleteFunc(out.Groups, func(i memory.GroupInfo) bool { return i.Kind == memory.StagingGroup })
+		return out, err // review_list shows what is staged
 	case "create":
 		n := memory.NewGroup{ID: in.Group, Culture: in.culture()}
 		if in.Description != nil {

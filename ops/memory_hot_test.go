@@ -153,6 +153,10 @@ func TestHotOfOthers(t *testing.T) {
 	require.Contains(t, string(read.Context), `"agent_type":"claude-code"`)
 	_, err = callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"entity":"cat"}`)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.ErrorContains(t, err, `act as that agent: memory_read_hot {"as": "cat"}`)
+	read, err = callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"as":"cat"}`)
+	require.NoError(t, err)
+	require.Contains(t, string(read.Context), `"agent_type"`)
 	_, err = callHot[MemoryReadHotOut](s, "cat", memoryReadHot, `{"entity":"bob"}`)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,

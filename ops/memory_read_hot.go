@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"cordelia/access"
@@ -63,7 +65,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 			view.Queue, view.Older = nil, 0
 		}
 		doc, err = hot.Read(g, entity, view)
-		return err
+		return actAs(g, entity, err)
 	})
 	if err != nil {
 		return MemoryReadHotOut{}, err
@@ -78,6 +80,19 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut
 	}
 	out.Context, out.LeftOut, err = doc.Part(in.Section, hotBytes)
 	return out, err
+}
+
+// actAs has a refusal of the context of an agent below the actor say how to read it.
+func actAs(g access.Grant, entity schemas.EntityID, refusal error) error {
+	e, ok := errors.AsType[*schemas.Error](refusal)
+	if !ok || e.Code != schemas.CodeNotFound || entity == g.Actor() {
+		return refusal
+	}
+	below, err := g.Holds(entity)
+	if err != nil || !below {
+		return cmp.Or(err, refusal)
+	}
+	return e.Try("act as that agent: %s", schemas.Tool("memory_read_hot", "as", access.RefOf(g.Tx(), entity)))
 }
 
 // ownHot is the actor's own context, without its mail.

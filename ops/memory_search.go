@@ -71,7 +71,7 @@ func (o MemorySearchOut) Text() string {
 	list = append(list, when(o.Weak, "weak: no result matches much of what you asked; the answer may not be there"))
 	if h := o.Hidden; h != nil {
 		list = append(list, "not shown: "+words("; ", when(h.Superseded > 0, "%d superseded", h.Superseded),
-			words(" ", when(h.Quarantined+h.Expired+h.NotYet > 0, "of yours"),
+			words(" ", when(h.Quarantined+h.Expired+h.NotYet > 0, "by you or agents below you"),
 				words(", ", when(h.Quarantined > 0, "%d in quarantine or not released", h.Quarantined),
 					when(h.Expired > 0, "%d expired", h.Expired), when(h.NotYet > 0, "%d not valid then", h.NotYet)))))
 	}

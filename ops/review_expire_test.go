@@ -14,6 +14,9 @@ import (
 func TestReviewsExpire(t *testing.T) {
 	a := newAway(t)
 	staging := a.brings(found("The well is deep"), found("The mill is old"))["staging"]
+	for _, g := range a.must(a.lead, "memory_group", map[string]any{"action": "list"})["groups"].([]any) {
+		require.NotEqual(t, staging, g.(map[string]any)["id"], "review_list shows what is staged")
+	}
 	a.must(a.lead, "review_decide", decisions(approve(a.waiting(a.lead)[0])))
 	at := a.clock.Now()
 	sweep := func(days int, up time.Duration) int {
