@@ -124,7 +124,7 @@ func (l *logs) run(ctx context.Context) error {
 		}
 		switch {
 		case older:
-			l.NoteOlder(begin)
+			l.NoteOlder(begin, l.filter.Since)
 		case olderRefused && !l.begun:
 			l.Note("older refusals are left out: the newest %d lines of them are shown; --agent shows those of one agent",
 				node.AuditPage)

@@ -57,6 +57,7 @@ func TestNothingSinceATimeIsLeftOut(t *testing.T) {
 		few := s.run("cordelia " + command + " --since 24h --limit 3")
 		require.Equal(t, 3, strings.Count(few, " ann  memory_"), few)
 		require.Contains(t, few, more)
+		require.NotContains(t, few, "--since 24h", "it is in the command")
 	}
 
 	following := s.command("exec cordelia logs --since 24h --follow")

@@ -51,6 +51,10 @@ func watchAll(ctx context.Context, w *cli.Acting) error {
 				}
 			}
 		}
+		if first && len(now) == 0 && waiting > 0 && !w.AsJSON {
+			w.Note("nobody holds work yet, and %s: cordelia task list shows what", schemas.Count(waiting,
+				"item waits for an agent", "items wait for an agent"))
+		}
 		if before = now; len(now)+waiting == 0 {
 			if first && !w.AsJSON {
 				w.Say("Nothing runs. Submit a task: cordelia task submit --request TEXT")

@@ -21,13 +21,14 @@ func TestWatchWithoutAName(t *testing.T) {
 	}
 	run("cordelia agent register --type swarm-worker --name scout")
 	run(`cordelia task submit "Count the sheep"`)
-	item := printedID.FindStringSubmatch(run("cordelia task claim --as scout"))[2]
-
-	var seen bytes.Buffer
+	var said, seen bytes.Buffer
+	hear, speak := newLines(&said)
 	read, write := newLines(&seen)
 	watch := command("exec cordelia task watch")
-	watch.Stdout = write
+	watch.Stdout, watch.Stderr = write, speak
 	require.NoError(t, watch.Start())
+	require.Contains(t, hear(t), "nobody holds work yet, and 1 item waits for an agent")
+	item := printedID.FindStringSubmatch(run("cordelia task claim --as scout"))[2]
 	require.Contains(t, read(t), item+"  held by scout  Count the sheep")
 	run("cordelia task report " + item + " done --fence 1 --as scout")
 	require.Contains(t, read(t), item+"  done  Count the sheep")

@@ -63,7 +63,7 @@ func (t tail) run(ctx context.Context) error {
 	begin := cli.Beginning(t.limit, usualEntries, t.filter.Since)
 	return t.AuditTail(ctx, t.filter, begin, t.follow, func(list []node.Tailed, older bool) error {
 		if older {
-			t.NoteOlder(begin)
+			t.NoteOlder(begin, t.filter.Since)
 		}
 		for _, e := range list {
 			for _, id := range cli.TargetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {

@@ -158,7 +158,7 @@ func showVerified(a *cli.App, v events.Verified) {
 	f.Add("root", v.Root)
 	held := fmt.Sprintf("%d, %d hold", v.Checkpoints, v.Holding)
 	if v.Left > 0 {
-		held += fmt.Sprintf(", %d are of branches that restores left", v.Left)
+		held += fmt.Sprintf(", %d of branches that restores left", v.Left)
 	}
 	f.Add("checkpoints", held)
 	f.Add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"cordelia/events"
@@ -57,10 +58,14 @@ func (w *Acting) AuditTail(ctx context.Context, filter events.AuditFilter, newes
 	return err
 }
 
-// NoteOlder says beside what is shown, limit at most, that older entries are left out.
-func (w *Acting) NoteOlder(limit int) {
-	w.Note("older entries are left out: --limit %d shows more, --since 24h those of a time",
-		min(10*limit, node.AuditPage))
+// NoteOlder says beside what is shown, limit at most, that older entries are left out. since is the
+// time that was given, 0 if none was.
+func (w *Acting) NoteOlder(limit int, since int64) {
+	note := fmt.Sprintf("older entries are left out: --limit %d shows more", min(10*limit, node.AuditPage))
+	if since == 0 {
+		note += ", --since 24h those of a time"
+	}
+	w.Note("%s", note)
 }
 
 // Beginning is how many entries a command begins with: the limit that was given, else all since a time

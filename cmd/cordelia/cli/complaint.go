@@ -57,7 +57,10 @@ func Misunderstood(root *cobra.Command, err error) error {
 	refusal := schemas.Invalidf("%s", message).Try("run: %s --help", root.CommandPath())
 	var word string
 	if n, _ := fmt.Sscanf(message, "unknown command %q for", &word); n == 1 {
-		if near := root.SuggestionsFor(word); len(near) > 0 {
+		near := slices.DeleteFunc(root.SuggestionsFor(word), func(name string) bool {
+			return !strings.HasPrefix(strings.ToLower(word), name[:1]) // few slips are in the first letter
+		})
+		if len(near) > 0 {
 			refusal = refusal.Expecting("%s", strings.Join(near, " or "))
 		}
 	}
