@@ -22,9 +22,9 @@ func (h homestead) charter(n *ops.Service, ann ops.Caller, role string) (autonom
 	return autonomous, r["state"].(string)
 }
 
-// INV-RESTORE: nothing brings an older, broader charter back: not the resumption of a role that was
-// suspended and narrowed, not the file that says that a role is in testing, not a role that had ended,
-// and not one backup after another.
+// INV-RESTORE: nothing brings an older, broader charter back: not for a role that was narrowed and goes
+// on, not the resumption of one that was narrowed and suspended, not the file that says that a role is in
+// testing, not a role that had ended, and not one backup after another.
 func TestARestoreBringsBackNoOlderCharter_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	narrow := strings.Replace(firm, "authority: {autonomous: [sell]}}\n  - {role_id: buyer",
@@ -42,6 +42,12 @@ func TestARestoreBringsBackNoOlderCharter_INV_RESTORE(t *testing.T) {
 
 	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
 		h.apply(n, ann, narrow+"  - {role_id: other, soul: You wait.}\n")
+	})
+	h.restore(broad)
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		may, state := h.charter(n, ann, "seller")
+		require.Empty(t, may, "the charter is the one of now, also if nothing but the charter changed")
+		require.Equal(t, "active", state)
 		_, err := n.MoveRole(t.Context(), ann, "", "seller", schemas.Suspend, "too dear")
 		require.NoError(t, err)
 		_, err = n.MoveRole(t.Context(), ann, "", "buyer", schemas.RoleTerminate, "not needed")

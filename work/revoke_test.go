@@ -73,6 +73,21 @@ func TestRevocationEndsLeases_INV_LEASE(t *testing.T) {
 	}
 }
 
+// Who may not write in the group any more has its report refused, also where its lease has not ended yet.
+func TestReportNeedsTheRightToWriteInTheGroup(t *testing.T) {
+	n := newNode(t)
+	_, ids := n.submit(lead, "team", todo("x"))
+	c := n.claim(a)
+	n.must(ann, func(g access.Grant) error {
+		_, err := g.Tx().Exec(`UPDATE members SET role = 'viewer' WHERE entity_id = ?`, a)
+		require.NoError(t, err)
+		return g.RightsChanged()
+	})
+	_, err := n.tryReport(a, c, Done, `1`, noReview)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
+}
+
 // f10 is what the vector expects, once its events are those played here.
 func f10(t *testing.T) string {
 	raw, err := os.ReadFile(filepath.Join("..", "access", "testdata", "capability_vectors.json"))

@@ -105,7 +105,7 @@ func roleMutants() []mutant {
 			"./roles", "INV_ROLE_SANDBOX"},
 		{"a budget binds approvals", "roles/ask.go",
 			"why := m.over(known.Used(m))",
-			"why := m.over(Used{})",
+			"_, why := known, m.over(Used{})",
 			"./ops", "TestABudgetIsADays"},
 		{"a budget that cannot be read is not unused", "roles/known.go",
 			"return k, func() error { return first }",
