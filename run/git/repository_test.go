@@ -201,6 +201,42 @@ func TestWorktreesOfTheUserStay(t *testing.T) {
 	require.NoError(t, w.Drop(t.Context(), r.Repository), "a second time there is nothing to remove")
 }
 
+// What git left half made when it was killed is in nobody's way: not of the attempt that begins anew, not
+// of another task, not of the user. What the user makes stays.
+func TestAHalfMadeWorktreeIsInNobodysWay(t *testing.T) {
+	for _, file := range []string{"gitdir", "commondir", "HEAD", "index", "locked"} {
+		for what, damage := range map[string]func(path string) error{
+			"whole": func(string) error { return nil }, "missing": os.Remove,
+			"empty": func(path string) error { return os.Truncate(path, 0) },
+		} {
+			r := gittest.New(t)
+			task := filepath.Join(t.TempDir(), "task")
+			_, err := git.Occupy(task) // and is killed
+			require.NoError(t, err)
+			tree := filepath.Join(task, "seat", "tree")
+			begin := func() {
+				_, err := r.AddWorktree(t.Context(), tree, r.Base)
+				require.NoError(t, err, "%s is %s", file, what)
+			}
+			begin()
+			own := filepath.Join(t.TempDir(), "tree")
+			r.Git("worktree", "add", "-q", "--detach", own)
+			for _, of := range []string{"tree", "tree1"} {
+				r.Write(filepath.Join(r.Dir, ".git", "worktrees", of), "locked", "initializing")
+			}
+			require.NoError(t, damage(filepath.Join(r.Dir, ".git", "worktrees", "tree", file)))
+
+			require.NoError(t, r.Worktree(r.Base).Drop(t.Context(), r.Repository), "%s is %s", file, what)
+			r.Git("worktree", "list")
+			begin()
+			require.NoError(t, r.Clear(t.Context(), task))
+			listed := r.Git("worktree", "list", "--porcelain")
+			require.NotContains(t, listed, task)
+			require.Contains(t, listed, own+"\n")
+		}
+	}
+}
+
 // What cannot be worked in is refused in words, with a command that mends it, also of a folder without
 // files and for a user whom git has no name of.
 func TestRepositoriesThatCannotBeWorkedIn(t *testing.T) {

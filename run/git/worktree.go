@@ -51,10 +51,50 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	return &Worktree{Path: path, Base: commit, git: guarded{dir: dir, tree: path, off: r.git.off}, mark: mark}, nil
 }
 
-// alone keeps other worktrees from being made or removed meanwhile, also by other
-// processes: git fails where it reads of one that is half made.
+// alone keeps other worktrees from being made or removed meanwhile, also by other processes: git
+// fails where it reads of one that is half made. What killed runs left so it removes.
 func (r *Repository) alone(ctx context.Context) (free func(), err error) {
-	return lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock"))
+	if free, err = lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock")); err != nil {
+		return nil, err
+	}
+	if err := r.dropHalfMade(); err != nil {
+		free()
+		return nil, err
+	}
+	return free, nil
+}
+
+// beingMade is what git writes into the file locked of a worktree until it has made all of it.
+const beingMade = "initializing"
+
+// dropHalfMade removes what the repository keeps of worktrees that git was making when it was killed:
+// with a file of such a one empty, `git worktree list` and `add` fail, for the user, too, and git prunes
+// none that it was making. Those that the user makes stay: only a task's folder has the file occupied.
+func (r *Repository) dropHalfMade() error {
+	kept := filepath.Join(r.git.dir, "worktrees")
+	entries, err := os.ReadDir(kept)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(kept, e.Name())
+		state, bad := readMark(filepath.Join(dir, "locked"))
+		if bad != nil || strings.TrimSpace(string(state)) != beingMade {
+			continue
+		}
+		place, bad := readMark(filepath.Join(dir, "gitdir"))
+		if bad != nil {
+			continue
+		}
+		tree := filepath.Dir(strings.TrimSpace(string(place)))
+		if _, bad := os.Lstat(filepath.Join(tree, "..", "..", occupied)); bad == nil && filepath.Base(tree) == "tree" {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove half-made worktrees: %w", err)
+	}
+	return nil
 }
 
 // dropWorktree removes a worktree, also a damaged one. Its caller holds the lock.
