@@ -208,15 +208,18 @@ func (a *Authorizer) refusal(tx *store.Tx, op Op, c *chain, denials []Denial) er
 		if err = err.Try("ask the user: %s shows which one, and why", list); own {
 			err.Hint = wayBack(RefOf(tx, self.ID), d.Status)
 		}
+		if e := c.of(d.ID); own && e != nil && e.Status == schemas.Deactivated {
+			if why := schemas.Trigger(e.StatusReason).Words(); why != "" {
+				err.Msg += ": " + why
+			}
+		}
 		if resume, over := a.suspension(tx, err, c.of(d.ID), own); over {
 			err.Err = Refused{Denials: denials, Resume: resume}
 		}
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
 		if err = err.Try("the parent of that one can give it more time with %s", capabilities); own {
-			err = err.Try("the parent can give it more time, counted from its registration: %s",
-				schemas.Other("agent_capabilities", "agent", RefOf(tx, self.ID),
-					"capabilities", map[string]int{"ttl_seconds": 86400}))
+			err.Hint = wayBack(RefOf(tx, self.ID), schemas.Deactivated) // as it is from this refusal on
 		}
 	default:
 		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)

@@ -25,7 +25,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			`the parent or the user can reactivate it: agent_lifecycle {"agent": "work", "action": "reactivate"}`},
 		"removed": {worker, schemas.Removed, ask, `the parent can register a new one with agent_register`},
 		"expired": {worker, schemas.Registered, ask,
-			`the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds":86400}}`},
+			`the parent or the user can reactivate it: agent_lifecycle {"agent": "work", "action": "reactivate"}`},
 		"above it": {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
 		"ended above it": {lead, schemas.Deactivated, ask,
 			`ask the user: agent_list {"include_ended": true} shows which one, and why`},

@@ -233,15 +233,24 @@ func TestALifetimeEndsOnceAndForAll(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied, "a clock moved back resurrects nothing")
 }
 
-// Who never acted is refused for the time that is over, not for being new.
+// Who never acted is refused for the time that is over, not for being new; each refusal says why and how
+// the agent gets as long again.
 func TestALifetimeEndsUnused(t *testing.T) {
 	h := newHouse(t)
 	w := h.worker("scout")
 	h.clock.advance(time.Hour)
 	h.must(h.lead, "agent_list", map[string]any{}) // a sign of life
-	_, err := h.call(w, "memory_search", map[string]any{"query": "x"})
-	require.ErrorIs(t, err, schemas.ErrDenied)
-	require.ErrorContains(t, err, "has reached the end of its lifetime")
+	for _, why := range []string{"has reached the end of its lifetime", "is deactivated: the end of its lifetime"} {
+		_, err := h.call(w, "memory_search", map[string]any{"query": "x"})
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		require.ErrorContains(t, err, why)
+		e, ok := errors.AsType[*schemas.Error](err)
+		require.True(t, ok)
+		require.Equal(t, `the parent or the user can reactivate it: agent_lifecycle {"agent": "scout", "action": "reactivate"}`,
+			e.Hint.String())
+	}
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "reactivate"})
+	h.must(w, "memory_search", map[string]any{"query": "x"})
 }
 
 // What the refusal of a name advises frees or gives back the name.
