@@ -84,7 +84,7 @@ func (f *runFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.apply, "apply", false, "merge what was accepted into the branch you are on, if nothing is in the way")
 	fs.BoolVar(&f.include, "include-changes", false,
 		"begin from your uncommitted changes, too: a commit on the task's branch")
-	fs.StringVar(&f.report, "report", "", "write a report in Markdown into this file, too")
+	fs.StringVar(&f.report, "report", "", "write the report in Markdown into this file instead")
 	f.fillers(fs, 2)
 }
 
