@@ -51,7 +51,7 @@ var proofs = map[string][]promise{
 		{"No agent bears a name", list("TestANameThatPassesForAnother", "TestNoSourceIsForged", "TestANameIsNoAuthor")},
 		{"Once a revocation has returned", list("TestInFlight_INV_REVOKE", "TestRevocationRace",
 			"TestRevocationIsFelt", "TestAStreamEndsWithItsCallersIdentity")},
-		{"Only these change an L1 entry", list("TestPrivateRowsAreSovereign",
+		{"Only these change a private item", list("TestPrivateRowsAreSovereign",
 			"TestRulersOfAGroup_INV_SOVEREIGN", "TestWhoseContext", "TestHotOfOthers",
 			"TestLifecycleRoutinesAreFenced")},
 		{"What a reader may not see", list("TestHiddenIsAbsent", "TestOthersChangeNoAnswer_INV_NO_ORACLE",
