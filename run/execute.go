@@ -108,7 +108,10 @@ func (s *seat) deliver(ctx context.Context, w *git.Worktree, structured json.Raw
 	if err != nil {
 		return err
 	}
-	before := s.trunk.kept(ctx, s.view.SubTaskID)
+	before, err := s.trunk.kept(ctx, s.view.SubTaskID)
+	if err != nil {
+		return err
+	}
 	if err := s.trunk.keep(ctx, s.view.SubTaskID, commit); err != nil {
 		return err
 	}

@@ -229,7 +229,9 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
 		return e, err
 	}
-	e.Judged = r.Repo.Kept(ctx, r.Task, judged)
+	if e.Judged, err = r.Repo.Kept(ctx, r.Task, judged); err != nil {
+		return e, err
+	}
 	if e.View.State.Final() {
 		err = r.Repo.Forget(ctx, r.Task)
 	}

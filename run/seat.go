@@ -200,8 +200,12 @@ func (s *seat) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.view.Role == schemas.AgentValidator && commit != "" && !s.trunk.made(ctx, commit) {
-		return s.allFail(ctx, notMade(commit))
+	if s.view.Role == schemas.AgentValidator && commit != "" {
+		if made, err := s.trunk.made(ctx, commit); err != nil {
+			return err
+		} else if !made {
+			return s.allFail(ctx, notMade(commit))
+		}
 	}
 	var seen []work.Evidence
 	var edited []string

@@ -40,13 +40,17 @@ func (t *trunk) keep(ctx context.Context, subtask, commit string) error {
 }
 
 // kept is the newest attempt at a subtask, "" if there is none.
-func (t *trunk) kept(ctx context.Context, subtask string) string {
+func (t *trunk) kept(ctx context.Context, subtask string) (string, error) {
 	return t.repo.Kept(ctx, t.task, subtask)
 }
 
 // made reports whether the node made a commit for the task.
-func (t *trunk) made(ctx context.Context, commit string) bool {
-	return commitName.MatchString(commit) && t.repo.Kept(ctx, t.task, madeBy(commit)) == commit
+func (t *trunk) made(ctx context.Context, commit string) (bool, error) {
+	if !commitName.MatchString(commit) {
+		return false, nil
+	}
+	at, err := t.repo.Kept(ctx, t.task, madeBy(commit))
+	return at == commit, err
 }
 
 // notMade says why a commit that a result names is neither judged nor merged.
@@ -60,8 +64,8 @@ var commitName = regexp.MustCompile(`\A([0-9a-f]{40}|[0-9a-f]{64})\z`)
 // start is the commit at which an attempt begins: the attempt before it or, for the first,
 // the branch.
 func (t *trunk) start(ctx context.Context, s controller.SeatView) (string, error) {
-	if at := t.kept(ctx, s.SubTaskID); at != "" && s.Attempt > 1 {
-		return at, nil
+	if at, err := t.kept(ctx, s.SubTaskID); err != nil || at != "" && s.Attempt > 1 {
+		return at, err
 	}
 	return t.repo.Tip(ctx, t.task)
 }
@@ -76,7 +80,9 @@ func (t *trunk) gather(ctx context.Context, v controller.View) error {
 		if s.State != schemas.SubTaskMatched || commit == "" || t.merged[commit] {
 			continue
 		}
-		if !t.made(ctx, commit) {
+		if made, err := t.made(ctx, commit); err != nil {
+			return err
+		} else if !made {
 			conflicts = append(conflicts, fmt.Sprintf("%q: %s", schemas.Shorten(s.Intent, 200), notMade(commit)))
 			continue
 		}

@@ -32,7 +32,8 @@ func run(args []string) int {
 	if err := keys.HardenProcess(); err != nil {
 		slog.Debug("process hardening", "err", err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
+		syscall.SIGHUP) // a closed terminal is a stop
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
 	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr}

@@ -30,7 +30,14 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 		return schemas.Invalidf("task %s belongs to another repository", f.discard).
 			Try("run it in the repository it was begun in")
 	}
-	if v.State.Final() && !repo.HasBranch(ctx, v.TaskID) {
+	has, err := repo.HasBranch(ctx, v.TaskID)
+	if err != nil {
+		return err
+	}
+	if v.State.Final() && !has {
+		if err := repo.Forget(ctx, v.TaskID); err != nil { // what a killed run kept
+			return err
+		}
 		w.Say("There is nothing to throw away: task %s is %s, and has no branch.", schemas.ShortID(v.TaskID), v.State)
 		return nil
 	}
@@ -70,7 +77,9 @@ func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Re
 	t := cli.Table{Firm: 3, Head: []string{"TASK", "STATE", "ROUND", "BRANCH", "INTENT"}}
 	for _, one := range tasks {
 		branch := "none" // it was merged and deleted, or thrown away
-		if repo.HasBranch(ctx, one.TaskID) {
+		if has, err := repo.HasBranch(ctx, one.TaskID); err != nil {
+			return err
+		} else if has {
 			branch = git.Branch(one.TaskID)
 		}
 		t.Add(cli.Text(cli.Short(one.TaskID)), cli.Styled(cli.Clean(one.State), cli.Bold), cli.Text(fmt.Sprint(one.Round)),

@@ -169,7 +169,11 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 		return schemas.Invalidf("task %s belongs to another repository", id).
 			Try("run it in the repository it was begun in")
 	}
-	if r.task.State.Final() && !r.repo.HasBranch(ctx, r.task.TaskID) { // else it would be made anew, without the work
+	has, err := r.repo.HasBranch(ctx, r.task.TaskID)
+	if err != nil {
+		return err
+	}
+	if r.task.State.Final() && !has { // else it would be made anew, without the work
 		return schemas.Conflictf("task %s is %s, and its branch is gone", schemas.ShortID(r.task.TaskID), r.task.State).
 			Try("see it: cordelia task show %s", schemas.ShortID(r.task.TaskID))
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"cordelia/schemas"
 )
@@ -39,6 +41,8 @@ func (g guarded) call(ctx context.Context, input string, args ...string) (string
 		all = append(all, "--work-tree="+g.tree)
 	}
 	cmd := exec.CommandContext(ctx, "git", append(append(all, neutral...), args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // git removes its locks
+	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false",

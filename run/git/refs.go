@@ -75,18 +75,24 @@ func (r *Repository) Keep(ctx context.Context, task, name, commit string) error 
 }
 
 // Kept is the commit that a task keeps under a name, "" if there is none.
-func (r *Repository) Kept(ctx context.Context, task, name string) string {
-	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", taskRef(task, name)+"^{commit}")
-	if err != nil {
-		return ""
+func (r *Repository) Kept(ctx context.Context, task, name string) (string, error) {
+	return r.commitOf(ctx, taskRef(task, name))
+}
+
+// commitOf is the commit that a reference names, "" if it is not there: only that is what git says
+// with exit 1, all else is no answer.
+func (r *Repository) commitOf(ctx context.Context, ref string) (string, error) {
+	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	if exitOf(err) == 1 {
+		return "", nil
 	}
-	return at
+	return at, err
 }
 
 // HasBranch reports whether a task has its branch.
-func (r *Repository) HasBranch(ctx context.Context, task string) bool {
-	_, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref(task)+"^{commit}")
-	return err == nil
+func (r *Repository) HasBranch(ctx context.Context, task string) (bool, error) {
+	at, err := r.commitOf(ctx, ref(task))
+	return at != "", err
 }
 
 // Began is the commit that the work of a task began from, "" if its branch holds none of its commits

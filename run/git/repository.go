@@ -106,8 +106,8 @@ func ref(task string) string { return "refs/heads/" + Branch(task) }
 // Tip is the newest commit of a task's branch; the branch is made at base if it is not
 // there.
 func (r *Repository) Tip(ctx context.Context, task string) (string, error) {
-	if at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref(task)+"^{commit}"); err == nil {
-		return at, nil
+	if at, err := r.commitOf(ctx, ref(task)); at != "" || err != nil {
+		return at, err
 	}
 	return r.Base, r.git.updateRef(ctx, "", ref(task), r.Base, strings.Repeat("0", len(r.Base)))
 }

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -290,4 +292,49 @@ func TestWorktreesAreMadeAtOnce(t *testing.T) {
 	for range 8 {
 		require.NoError(t, <-failed)
 	}
+}
+
+// A git that is stopped is told, so that it removes its locks; one that fails is no answer to whether a
+// branch is there.
+func TestGitIsToldToStop(t *testing.T) {
+	r := gittest.New(t)
+	bin := t.TempDir()
+	told := filepath.Join(bin, "told")
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"),
+		[]byte("#!/bin/sh\ntrap 'echo told >"+told+"; exit 1' TERM\n: >"+told+"\nwhile :; do sleep 0.01; done\n"), 0o700))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if _, err := os.Stat(told); err == nil {
+				stop()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := r.Tip(ctx, gittest.Task)
+	require.Error(t, err)
+	raw, err := os.ReadFile(told)
+	require.NoError(t, err)
+	require.Equal(t, "told\n", string(raw))
+
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\nexit 128\n"), 0o700))
+	_, err = r.Tip(t.Context(), gittest.Task)
+	require.ErrorContains(t, err, "rev-parse", "no branch is made over it")
+	_, err = r.HasBranch(t.Context(), gittest.Task)
+	require.Error(t, err)
+	_, err = r.Kept(t.Context(), gittest.Task, "made")
+	require.Error(t, err)
+}
+
+// What a killed run left of a seat goes, also where its worktree is gone already.
+func TestClearTakesWhatIsLeftOfSeats(t *testing.T) {
+	r := gittest.New(t)
+	task := filepath.Join(t.TempDir(), "task")
+	r.Write(filepath.Join(task, "seat", "home"), "login", "secret")
+	r.Write(task, "lock", "")
+	require.NoError(t, r.Clear(t.Context(), task))
+	require.NoDirExists(t, filepath.Join(task, "seat"))
+	require.FileExists(t, filepath.Join(task, "lock"))
 }

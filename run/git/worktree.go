@@ -136,9 +136,15 @@ func (r *Repository) worktrees(ctx context.Context) (paths []string, err error) 
 // Clear removes the worktrees that a killed run left in the folder of its task, which its
 // caller occupies.
 func (r *Repository) Clear(ctx context.Context, folder string) error {
-	left, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
-	if err != nil {
+	var left []string
+	seats, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	for _, seat := range seats { // also one of which the worktree is gone and the rest is not
+		if seat.IsDir() {
+			left = append(left, filepath.Join(folder, seat.Name(), "tree"))
+		}
 	}
 	free, err := r.alone(ctx)
 	if err != nil {
