@@ -73,7 +73,8 @@ func TestRevocationEndsLeases_INV_LEASE(t *testing.T) {
 	}
 }
 
-// Who may not write in the group any more has its report refused, also where its lease has not ended yet.
+// The node refuses the report of an agent that may not write in the group any more, also while the agent
+// has the lease.
 func TestReportNeedsTheRightToWriteInTheGroup(t *testing.T) {
 	n := newNode(t)
 	_, ids := n.submit(lead, "team", todo("x"))

@@ -32,8 +32,11 @@ func run(args []string) int {
 	if err := keys.HardenProcess(); err != nil {
 		slog.Debug("process hardening", "err", err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
-		syscall.SIGHUP) // a closed terminal is a stop
+	stops := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup; else a closed terminal stops the command
+		stops = append(stops, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
 	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr}

@@ -79,8 +79,8 @@ func (r *Repository) Kept(ctx context.Context, task, name string) (string, error
 	return r.commitOf(ctx, taskRef(task, name))
 }
 
-// commitOf is the commit that a reference names, "" if it is not there: only that is what git says
-// with exit 1, all else is no answer.
+// commitOf is the commit that a reference names, "" if the reference is missing. Git says that with exit 1;
+// any other failure is an error.
 func (r *Repository) commitOf(ctx context.Context, ref string) (string, error) {
 	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if exitOf(err) == 1 {

@@ -203,9 +203,9 @@ func TestWorktreesOfTheUserStay(t *testing.T) {
 	require.NoError(t, w.Drop(t.Context(), r.Repository), "a second time there is nothing to remove")
 }
 
-// What git left half made when it was killed is in nobody's way: not of the attempt that begins anew, not
-// of another task, not of the user. What the user makes stays.
-func TestAHalfMadeWorktreeIsInNobodysWay(t *testing.T) {
+// A worktree that git was making when it was killed stops no later command: neither the next attempt at the
+// seat nor another task nor the user's own git. The user's worktrees stay.
+func TestAHalfMadeWorktreeStopsNoLaterCommand(t *testing.T) {
 	for _, file := range []string{"gitdir", "commondir", "HEAD", "index", "locked"} {
 		for what, damage := range map[string]func(path string) error{
 			"whole": func(string) error { return nil }, "missing": os.Remove,
@@ -294,34 +294,31 @@ func TestWorktreesAreMadeAtOnce(t *testing.T) {
 	}
 }
 
-// A git that is stopped is told, so that it removes its locks; one that fails is no answer to whether a
-// branch is there.
-func TestGitIsToldToStop(t *testing.T) {
+// A run that stops sends git SIGTERM, so that git removes its locks. A git that fails does not mean that a
+// branch is missing.
+func TestAStoppedRunTerminatesGit(t *testing.T) {
 	r := gittest.New(t)
 	bin := t.TempDir()
-	told := filepath.Join(bin, "told")
+	log := filepath.Join(bin, "log")
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"),
-		[]byte("#!/bin/sh\ntrap 'echo told >"+told+"; exit 1' TERM\n: >"+told+"\nwhile :; do sleep 0.01; done\n"), 0o700))
+		[]byte("#!/bin/sh\ntrap 'echo terminated >"+log+"; exit 1' TERM\n: >"+log+"\nwhile :; do sleep 0.01; done\n"), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
 	go func() {
-		for {
-			if _, err := os.Stat(told); err == nil {
-				stop()
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
+		_, err := r.Tip(ctx, gittest.Task)
+		ended <- err
 	}()
-	_, err := r.Tip(ctx, gittest.Task)
-	require.Error(t, err)
-	raw, err := os.ReadFile(told)
+	require.Eventually(t, func() bool { _, err := os.Stat(log); return err == nil }, time.Minute, time.Millisecond)
+	stop()
+	require.Error(t, <-ended)
+	raw, err := os.ReadFile(log)
 	require.NoError(t, err)
-	require.Equal(t, "told\n", string(raw))
+	require.Equal(t, "terminated\n", string(raw))
 
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\nexit 128\n"), 0o700))
 	_, err = r.Tip(t.Context(), gittest.Task)
-	require.ErrorContains(t, err, "rev-parse", "no branch is made over it")
+	require.ErrorContains(t, err, "rev-parse", "it makes no branch")
 	_, err = r.HasBranch(t.Context(), gittest.Task)
 	require.Error(t, err)
 	_, err = r.Kept(t.Context(), gittest.Task, "made")

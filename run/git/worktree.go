@@ -52,7 +52,7 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 }
 
 // alone keeps other worktrees from being made or removed meanwhile, also by other processes: git
-// fails where it reads of one that is half made. What killed runs left so it removes.
+// fails where it reads of one that is half made. It removes half-made ones of killed runs.
 func (r *Repository) alone(ctx context.Context) (free func(), err error) {
 	if free, err = lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock")); err != nil {
 		return nil, err
@@ -68,8 +68,9 @@ func (r *Repository) alone(ctx context.Context) (free func(), err error) {
 const beingMade = "initializing"
 
 // dropHalfMade removes what the repository keeps of worktrees that git was making when it was killed:
-// with a file of such a one empty, `git worktree list` and `add` fail, for the user, too, and git prunes
-// none that it was making. Those that the user makes stay: only a task's folder has the file occupied.
+// where a file of such a worktree is empty, `git worktree list` and `add` fail, also for the user, and
+// `git worktree prune` leaves it. The user's own stay: they lie in no task's folder, which has the file
+// occupied while a run works or after it was killed.
 func (r *Repository) dropHalfMade() error {
 	kept := filepath.Join(r.git.dir, "worktrees")
 	entries, err := os.ReadDir(kept)
