@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,6 +71,53 @@ func TestSecondInterruptEndsARunAtOnce(t *testing.T) {
 	out, code := h.did("run", "--resume", task)
 	require.Zero(t, code, out)
 	h.accepted(task)
+}
+
+// A closed terminal stops a run as Ctrl-C does: the run gives its seats back, and the task goes on later.
+// Under nohup the run goes on.
+func TestAClosedTerminalStopsARun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		faults []replayFault
+		code   int
+	}{
+		"at a terminal": {[]replayFault{{Role: "R3", Kind: "hangs in the middle"}}, int(exitInterrupted)},
+		"under nohup":   {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play := twoParts()
+			play.Faults = c.faults
+			h := newTheater(t, play)
+			cmd := h.cordelia("run", "--yes", "--parallel", "1", wish)
+			if c.faults == nil {
+				cmd.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
+				cmd.Path = "/bin/sh"
+			}
+			shown, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			cmd.Stderr = cmd.Stdout
+			require.NoError(t, cmd.Start())
+			var b strings.Builder
+			for part := make([]byte, 4096); !strings.Contains(b.String(), "working: bash"); {
+				n, err := shown.Read(part)
+				b.Write(part[:n])
+				require.NoError(t, err, b.String())
+			}
+			require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+			rest, err := io.ReadAll(shown)
+			require.NoError(t, err)
+			b.Write(rest)
+			cmd.Wait() //nolint:errcheck // the code says it
+			require.Equal(t, c.code, cmd.ProcessState.ExitCode(), b.String())
+			task := h.taskIn(b.String())
+			if c.code != 0 {
+				h.script(twoParts())
+				out, code := h.did("run", "--resume", task)
+				require.Zero(t, code, out)
+			}
+			h.accepted(task)
+		})
+	}
 }
 
 // What serves a worker has the tools of memory, and none by which it could take a seat, report
