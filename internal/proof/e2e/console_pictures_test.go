@@ -96,7 +96,7 @@ func TestTheTourOfThePages(t *testing.T) {
 		frames = append(frames, few(p.seen(), 128))
 	}
 	stop("", "Waits for you")
-	stop("review", "oldest first", chromedp.KeyEvent("j"))
+	stop("review", "What waits", chromedp.KeyEvent("j"))
 	p.open("tasks")
 	task := p.links("tasks/")[0]
 	stop(task, "what each verdict rests on")
