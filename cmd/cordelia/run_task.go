@@ -132,7 +132,7 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 	if err != nil {
 		return err
 	}
-	free, err := git.Occupy(folder)
+	free, err := r.repo.Occupy(folder)
 	if err != nil {
 		return err
 	}

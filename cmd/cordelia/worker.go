@@ -87,7 +87,7 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 		return err
 	}
 	folder := filepath.Join(runs, "worker-"+schemas.NewID()[24:])
-	free, err := git.Occupy(folder)
+	free, err := e.repo.Occupy(folder)
 	if err != nil {
 		return err
 	}

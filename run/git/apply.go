@@ -16,7 +16,7 @@ import (
 // users runs git as the user would, in their working tree, but for what could run on its
 // own or change more than was asked for: hooks, monitors, and stashes.
 func (r *Repository) users(ctx context.Context, env []string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c",
+	cmd := process(ctx, nil, append([]string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=" + os.DevNull, "-c", "merge.autoStash=false", "-c", "submodule.recurse=false"}, args...)...)
 	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), env...)
 	var warned strings.Builder
@@ -31,7 +31,7 @@ func (r *Repository) users(ctx context.Context, env []string, args ...string) (s
 // Apply merges the branch of a task into the branch that the user is on: by moving it
 // forward, or by a merge without conflicts. judged is the commit that was judged, "" if that
 // is not known: a branch that has moved since is not merged. CodeConflict says what is in the
-// way; then branch, index and working tree are as they were.
+// way; then branch, index and working tree are as they were, unless something else ended git in the middle.
 func (r *Repository) Apply(ctx context.Context, task, judged string) (how string, err error) {
 	tip, err := r.Tip(ctx, task)
 	if err != nil {
@@ -78,7 +78,13 @@ func (r *Repository) Apply(ctx context.Context, task, judged string) (how string
 	}
 	if _, err := r.users(ctx, nil, args...); err != nil {
 		r.users(ctx, nil, "merge", "--abort") //nolint:errcheck // there is none to abort if git refused
-		return "", refuse("commit or move away what is in the way, then", "git does not merge it: %v", err)
+		before := "commit or move away what is in the way, then"
+		if at := lockIn(err); at != "" {
+			before = "if no git works in the repository, a killed one left the lock: rm '" + at + "', then"
+		} else if exitOf(err) < 0 {
+			before = "git was ended in the middle: see by git status what it left, and put that right, then"
+		}
+		return "", refuse(before, "git does not merge it: %v", err)
 	}
 	return how, nil
 }

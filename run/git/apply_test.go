@@ -67,6 +67,7 @@ func TestApplyMergesCleanlyOrNotAtAll(t *testing.T) {
 			r.Commit("unseen")
 			r.Git("checkout", "-q", "main")
 		}, "", "was judged"},
+		"a lock that a killed git left": {func(r *users) { r.Write(r.Dir, ".git/index.lock", "") }, "", "index.lock"},
 		"it is there already": {func(r *users) { r.Git("merge", "-q", git.Branch(gittest.Task)) },
 			"it is there already", ""},
 	} {
@@ -154,9 +155,9 @@ func TestCleanSparesWhatIsWorkedIn(t *testing.T) {
 	mark, err := os.ReadFile(filepath.Join(runs, "busy", "w", "tree", ".git"))
 	require.NoError(t, err)
 	r.Write(runs, "liar/w/tree/.git", string(mark))
-	free, err := git.Occupy(filepath.Join(runs, "busy"))
+	free, err := r.Occupy(filepath.Join(runs, "busy"))
 	require.NoError(t, err)
-	_, err = git.Occupy(filepath.Join(runs, "busy"))
+	_, err = r.Occupy(filepath.Join(runs, "busy"))
 	require.Equal(t, schemas.CodeBusy, schemas.CodeOf(err))
 	n, size := git.Leftovers(runs)
 	require.Equal(t, 3, n)
@@ -175,7 +176,7 @@ func TestCleanSparesWhatIsWorkedIn(t *testing.T) {
 	require.Contains(t, list, "/busy/")
 	require.Contains(t, list, "/liar/", "its own place was not named")
 	free()
-	free, err = git.Occupy(filepath.Join(runs, "busy"))
+	free, err = r.Occupy(filepath.Join(runs, "busy"))
 	require.NoError(t, err)
 	free()
 }

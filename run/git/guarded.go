@@ -17,9 +17,10 @@ import (
 // guarded runs git in a way that no file of a worker can change: explicit folders, no hooks,
 // no monitor, no configuration but the repository's own.
 type guarded struct {
-	dir  string   // --git-dir
-	tree string   // --work-tree, "" = none
-	off  []string // settings of the repository that name programs, switched off: KEY=VALUE
+	dir  string     // --git-dir
+	tree string     // --work-tree, "" = none
+	off  []string   // settings of the repository that name programs, switched off: KEY=VALUE
+	held []*os.File // locked files
 }
 
 // neutral are the settings that every call gets.
@@ -34,15 +35,24 @@ var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=f
 var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia",
 	"GIT_COMMITTER_EMAIL=cordelia@localhost"}
 
+// process is a git that the runner alone ends, by SIGTERM: git then removes its locks. A signal of the terminal
+// does not reach it. A git that outlives a killed runner holds the runner's locks until it is done, so that no
+// other run changes the same files meanwhile.
+func process(ctx context.Context, held []*os.File, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	apart(cmd, held)
+	return cmd
+}
+
 // call runs one command and gives what it prints.
 func (g guarded) call(ctx context.Context, input string, args ...string) (string, error) {
 	all := []string{"--git-dir=" + g.dir}
 	if g.tree != "" {
 		all = append(all, "--work-tree="+g.tree)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(append(all, neutral...), args...)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // git removes its locks
-	cmd.WaitDelay = 5 * time.Second
+	cmd := process(ctx, g.held, append(append(all, neutral...), args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false",

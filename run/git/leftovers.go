@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,38 +21,72 @@ const keepFolders = 7 * 24 * time.Hour
 // occupied is the file that a run holds locked in the folder of its task.
 const occupied = "lock"
 
-// Occupy makes the folder of a task's worktrees and keeps other runs out of the task until
-// it is freed, or this process ends. CodeBusy says that another run works on it.
-func Occupy(folder string) (free func(), err error) {
+// Occupy makes the folder of a task's worktrees and keeps other runs out of the task until it is freed, or
+// this process ends; and longer while a git works there that this process started. CodeBusy says that another
+// run, or such a git, works on the task.
+func (r *Repository) Occupy(folder string) (free func(), err error) {
 	for {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, err
+		err := os.MkdirAll(folder, 0o700)
+		if info, gone := os.Lstat(folder); errors.Is(err, fs.ErrExist) && (gone != nil || info.IsDir()) {
+			continue // it was removed meanwhile, as below
 		}
-		path := filepath.Join(folder, occupied)
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		ok, err := lock.Try(f, false)
-		if err == nil && !ok {
-			err = schemas.Errorf(schemas.CodeBusy, "another cordelia run works on this task").
+		f, err := hold(folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case errors.Is(err, errHeld):
+			return nil, schemas.Errorf(schemas.CodeBusy, "another cordelia run works on this task").
 				Try("watch it: cordelia task watch %s", filepath.Base(folder))
-		}
-		if err != nil {
-			f.Close() //nolint:errcheck // nothing was written
+		case err != nil:
 			return nil, err
 		}
-		if now, err := os.Stat(path); err == nil {
-			if mine, err := f.Stat(); err == nil && os.SameFile(now, mine) {
-				return func() {
-					os.Remove(path)   //nolint:errcheck // the next run finds it free
-					os.Remove(folder) //nolint:errcheck // unless something is left in it
-					f.Close()         //nolint:errcheck // nothing was written
-				}, nil
-			}
-		}
-		f.Close() //nolint:errcheck // the folder was removed meanwhile: once more
+		r.git.held = append(r.git.held, f)
+		return func() {
+			r.git.held = slices.DeleteFunc(r.git.held, func(o *os.File) bool { return o == f })
+			leave(folder, f)
+		}, nil
 	}
+}
+
+// errHeld says that a process holds the lock of a folder.
+var errHeld = errors.New("a process works there")
+
+// hold locks a folder that is there by a file in it. Only the process that holds the file locked removes it.
+func hold(folder string) (*os.File, error) {
+	path := filepath.Join(folder, occupied)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := lock.Try(f, false)
+	if err == nil && !ok {
+		err = errHeld
+	}
+	if err == nil {
+		now, gone := os.Stat(path)
+		if mine, bad := f.Stat(); gone == nil && bad == nil && os.SameFile(now, mine) {
+			return f, nil
+		}
+		err = fs.ErrNotExist // the process that held it has removed it
+	}
+	f.Close() //nolint:errcheck // nothing was written
+	return nil, err
+}
+
+// leave frees a folder. It removes the lock, and the folder if nothing else is left in it, unless a git that
+// this process started still holds the lock or another run has taken it.
+func leave(folder string, f *os.File) {
+	f.Close() //nolint:errcheck // nothing was written
+	f, err := hold(folder)
+	if err != nil {
+		return
+	}
+	os.Remove(f.Name()) //nolint:errcheck // the next run finds it free
+	os.Remove(folder)   //nolint:errcheck // unless something is left in it
+	f.Close()           //nolint:errcheck // nothing was written
 }
 
 // left lists the folders of tasks below that of all runs.
@@ -124,25 +159,26 @@ func sizeOf(folder string) (size int64) {
 	return size
 }
 
-// removeFolder removes the folder of a task, with what the repositories know of the
-// worktrees in it, unless a run works there.
+// removeFolder removes what is in the folder of a task, and what repositories keep of the worktrees there, unless
+// a run works there. The lock stays until all else is gone: a run that took a new one would work in a folder that
+// is being removed.
 func removeFolder(folder string) (removed bool, err error) {
-	free, err := Occupy(folder)
-	if schemas.CodeOf(err) == schemas.CodeBusy {
+	f, err := hold(folder)
+	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	defer free()
-	places, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
-	if err != nil {
-		return false, err
+	defer leave(folder, f)
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if path := filepath.Join(folder, e.Name()); e.Name() != occupied {
+			forgetWorktree(filepath.Join(path, "tree"))
+			err = errors.Join(err, RemoveAll(path))
+		}
 	}
-	for _, tree := range places {
-		forgetWorktree(tree)
-	}
-	return true, RemoveAll(folder)
+	return true, err
 }
 
 // forgetWorktree removes what a repository keeps of a worktree. What stands in the worktree
@@ -181,11 +217,11 @@ func readMark(path string) ([]byte, error) {
 // Discard throws the branch of a task away, with what its attempts left. A branch that is
 // checked out stays, with CodeConflict.
 func (r *Repository) Discard(ctx context.Context, task string) error {
-	free, err := r.alone(ctx)
+	locked, free, err := r.alone(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain")
+	list, err := locked.git.call(ctx, "", "worktree", "list", "--porcelain")
 	if free(); err != nil {
 		return err
 	}

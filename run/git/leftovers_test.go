@@ -1,8 +1,11 @@
 package git_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,4 +49,55 @@ func TestSweepRemovesOldFolders(t *testing.T) {
 	require.DirExists(t, filepath.Join(runs, "new"))
 	require.NoError(t, os.Chmod(filepath.Join(runs, "new", "tree"), 0o700))
 	require.NoError(t, git.Sweep(filepath.Join(runs, "none"), time.Now()))
+}
+
+// A run that begins while others end, or while leftovers are removed, has its folder for itself: nothing of it is
+// removed, and no second run gets in.
+func TestRunsThatBeginWhileOthersEnd(t *testing.T) {
+	runs := t.TempDir()
+	folder := filepath.Join(runs, "task")
+	const at, rounds = 3, 60
+	var inside atomic.Int64
+	ended := make(chan error, at)
+	var cleaning sync.WaitGroup
+	cleaning.Go(func() {
+		for len(ended) < at {
+			git.Clean(runs) //nolint:errcheck // what a run makes at this moment may keep a folder from going
+		}
+	})
+	for range at {
+		r := &git.Repository{}
+		go func() {
+			ended <- func() error {
+				for did := 0; did < rounds; {
+					free, err := r.Occupy(folder)
+					if schemas.CodeOf(err) == schemas.CodeBusy {
+						continue
+					}
+					if err != nil {
+						return err
+					}
+					mine := filepath.Join(folder, "seat", "home")
+					err = errors.Join(os.MkdirAll(mine, 0o700), os.WriteFile(filepath.Join(mine, "f"), nil, 0o600))
+					if inside.Add(1) > 1 {
+						err = errors.Join(err, errors.New("two runs work in it"))
+					}
+					_, lost := os.Stat(filepath.Join(mine, "f"))
+					inside.Add(-1)
+					if err = errors.Join(err, lost); did%2 == 0 {
+						err = errors.Join(err, os.RemoveAll(filepath.Join(folder, "seat")))
+					}
+					if free(); err != nil {
+						return err
+					}
+					did++
+				}
+				return nil
+			}()
+		}()
+	}
+	cleaning.Wait()
+	for range at {
+		require.NoError(t, <-ended)
+	}
 }

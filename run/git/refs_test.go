@@ -2,8 +2,10 @@ package git_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"cordelia/run/git"
 	"cordelia/run/git/gittest"
+	"cordelia/schemas"
 )
 
 // The lock that a killed git left on a reference of a task does not keep later runs out; one
@@ -39,6 +42,41 @@ func TestStaleLocksOfTasksGo(t *testing.T) {
 	require.FileExists(t, held, "git may hold it")
 
 	users := lock("refs/heads/feature", time.Hour)
-	require.ErrorContains(t, r.UpdateRef(t.Context(), "", "refs/heads/feature", tip), "feature.lock")
+	err = r.UpdateRef(t.Context(), "", "refs/heads/feature", tip)
+	require.ErrorIs(t, err, schemas.ErrBusy)
+	require.ErrorContains(t, err, "rm '"+users+"'")
 	require.FileExists(t, users)
+	r.Git("pack-refs", "--all")
+	packed := filepath.Join(r.Dir, ".git", "packed-refs.lock")
+	require.NoError(t, os.WriteFile(packed, nil, 0o600))
+	require.NoError(t, r.Keep(t.Context(), gittest.Task, "s1", tip))
+	require.ErrorContains(t, r.Forget(t.Context(), gittest.Task), "rm '"+packed+"'")
+	require.NoError(t, os.Remove(packed))
+	require.NoError(t, r.Forget(t.Context(), gittest.Task))
+}
+
+// A reference whose commit is lost or empty, as after a power cut, is no missing one: it is named, with what to do.
+func TestALostCommitIsNamed(t *testing.T) {
+	for what, damage := range map[string]func(path string) error{
+		"lost": os.Remove, "empty": func(path string) error {
+			return errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 0))
+		},
+	} {
+		r := gittest.New(t)
+		w := r.Worktree(r.Base)
+		r.Write(w.Path, "b.txt", "b\n")
+		commit, err := w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+		require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "m"))
+		require.NoError(t, damage(filepath.Join(r.Dir, ".git", "objects", commit[:2], commit[2:])))
+		_, err = r.Tip(t.Context(), gittest.Task)
+		require.ErrorIs(t, err, schemas.ErrUnavailable, what)
+		require.ErrorContains(t, err, commit)
+		e, _ := errors.AsType[*schemas.Error](err)
+		_, command, _ := strings.Cut(e.Hint.String(), "give the reference up: git ")
+		r.Git(strings.Fields(command)...)
+		at, err := r.Tip(t.Context(), gittest.Task)
+		require.NoError(t, err)
+		require.Equal(t, r.Base, at)
+	}
 }

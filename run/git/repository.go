@@ -123,16 +123,16 @@ func (c *Conflict) Error() string { return "conflicts in " + strings.Join(c.File
 // Merge puts a commit on a task's branch. A *Conflict says that both changed the same
 // places; then the branch stays as it is.
 func (r *Repository) Merge(ctx context.Context, task, commit, message string) error {
-	free, err := r.alone(ctx) // another process may merge at the same moment
+	locked, free, err := r.alone(ctx) // another process may merge at the same moment
 	if err != nil {
 		return err
 	}
 	defer free()
-	tip, err := r.Tip(ctx, task)
+	tip, err := locked.Tip(ctx, task)
 	if err != nil {
 		return err
 	}
-	base, err := r.git.line(ctx, "merge-base", tip, commit)
+	base, err := locked.git.line(ctx, "merge-base", tip, commit)
 	if err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
@@ -142,11 +142,11 @@ func (r *Repository) Merge(ctx context.Context, task, commit, message string) er
 		return nil
 	case tip:
 	default:
-		if next, err = r.joined(ctx, tip, commit, message); err != nil {
+		if next, err = locked.joined(ctx, tip, commit, message); err != nil {
 			return err
 		}
 	}
-	return r.git.updateRef(ctx, "", ref(task), next, tip)
+	return locked.git.updateRef(ctx, "", ref(task), next, tip)
 }
 
 // maxHunks is how much of a conflict is kept as evidence, in bytes.

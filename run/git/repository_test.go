@@ -213,7 +213,7 @@ func TestAHalfMadeWorktreeStopsNoLaterCommand(t *testing.T) {
 		} {
 			r := gittest.New(t)
 			task := filepath.Join(t.TempDir(), "task")
-			_, err := git.Occupy(task) // and is killed
+			_, err := r.Occupy(task) // and is killed
 			require.NoError(t, err)
 			tree := filepath.Join(task, "seat", "tree")
 			begin := func() {

@@ -28,16 +28,16 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	free, err := r.alone(ctx)
+	locked, free, err := r.alone(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer free()
 	// One that a run left behind when it was killed: the attempt begins anew.
-	if err := r.dropWorktree(ctx, path); err != nil {
+	if err := locked.dropWorktree(ctx, path); err != nil {
 		return nil, err
 	}
-	if _, err := r.git.call(ctx, "", "worktree", "add", "--detach", "--quiet", path, commit); err != nil {
+	if _, err := locked.git.call(ctx, "", "worktree", "add", "--detach", "--quiet", path, commit); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
 	mark, err := os.ReadFile(filepath.Join(path, ".git"))
@@ -48,20 +48,26 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if !ok {
 		return nil, fmt.Errorf("make a worktree: %s/.git is %q", path, mark)
 	}
-	return &Worktree{Path: path, Base: commit, git: guarded{dir: dir, tree: path, off: r.git.off}, mark: mark}, nil
+	return &Worktree{Path: path, Base: commit, mark: mark,
+		git: guarded{dir: dir, tree: path, off: r.git.off, held: r.git.held}}, nil
 }
 
 // alone keeps other worktrees from being made or removed meanwhile, also by other processes: git
-// fails where it reads of one that is half made. It removes half-made ones of killed runs.
-func (r *Repository) alone(ctx context.Context) (free func(), err error) {
-	if free, err = lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock")); err != nil {
-		return nil, err
+// fails where it reads of one that is half made. It removes half-made ones of killed runs. Each git that is
+// started by what it gives holds the lock, too.
+func (r *Repository) alone(ctx context.Context) (locked *Repository, free func(), err error) {
+	f, err := lock.Open(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock"))
+	if err != nil {
+		return nil, nil, err
 	}
+	free = func() { f.Close() } //nolint:errcheck // nothing was written
 	if err := r.dropHalfMade(); err != nil {
 		free()
-		return nil, err
+		return nil, nil, err
 	}
-	return free, nil
+	with := *r
+	with.git.held = append(slices.Clip(r.git.held), f)
+	return &with, free, nil
 }
 
 // beingMade is what git writes into the file locked of a worktree until it has made all of it.
@@ -147,12 +153,12 @@ func (r *Repository) Clear(ctx context.Context, folder string) error {
 			left = append(left, filepath.Join(folder, seat.Name(), "tree"))
 		}
 	}
-	free, err := r.alone(ctx)
+	locked, free, err := r.alone(ctx)
 	if err != nil {
 		return err
 	}
 	defer free()
-	known, err := r.worktrees(ctx)
+	known, err := locked.worktrees(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,7 +168,7 @@ func (r *Repository) Clear(ctx context.Context, folder string) error {
 		}
 	}
 	for _, tree := range left {
-		if err := errors.Join(r.dropWorktree(ctx, tree), RemoveAll(filepath.Dir(tree))); err != nil {
+		if err := errors.Join(locked.dropWorktree(ctx, tree), RemoveAll(filepath.Dir(tree))); err != nil {
 			return err
 		}
 	}
@@ -198,12 +204,12 @@ func RemoveAll(path string) error {
 
 // Drop removes the worktree.
 func (w *Worktree) Drop(ctx context.Context, r *Repository) error {
-	free, err := r.alone(ctx)
+	locked, free, err := r.alone(ctx)
 	if err != nil {
 		return err
 	}
 	defer free()
-	return r.dropWorktree(ctx, w.Path)
+	return locked.dropWorktree(ctx, w.Path)
 }
 
 // Planted is a worktree that is not committed, because of what its worker put there.

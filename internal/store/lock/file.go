@@ -14,6 +14,16 @@ import (
 // ends. Errors: CodeBusy when ctx ended first, CodeUnavailable when the file
 // cannot be made.
 func File(ctx context.Context, path string) (release func(), err error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil //nolint:errcheck // nothing was written
+}
+
+// Open is File for a caller whose child processes hold the lock, too: it lasts until the caller and each child
+// that inherited the descriptor have closed it, or ended.
+func Open(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be written", path).
@@ -24,7 +34,7 @@ func File(ctx context.Context, path string) (release func(), err error) {
 	for {
 		ok, err := Try(f, false)
 		if ok {
-			return func() { f.Close() }, nil //nolint:errcheck // nothing was written
+			return f, nil
 		}
 		if err != nil {
 			f.Close() //nolint:errcheck // nothing was written
