@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,14 +69,26 @@ func New(c Config) *Runner {
 // Run fills seats until the task is over, or none can be filled. The error is a failure
 // of the node or of git; how the task went is in the ending.
 func (r *Runner) Run(ctx context.Context) (Ending, error) {
+	why := r.run(ctx)
+	if _, over := errors.AsType[*errOver](why); why != nil && !over && ctx.Err() != nil {
+		why = stopped(ctx) // what fails after the stop says nothing about the work
+	}
+	return r.ending(context.WithoutCancel(ctx), why)
+}
+
+// stopped is the end of a run that was stopped from outside.
+func stopped(ctx context.Context) *errOver { return &errOver{context.Cause(ctx).Error(), true} }
+
+// run fills seats until the task is over (nil) or the run is.
+func (r *Runner) run(ctx context.Context) error {
 	if err := r.Node.DismissAll(ctx, r.Task); err != nil {
-		return Ending{}, err
+		return err
 	}
 	if _, err := r.Repo.Tip(ctx, r.Task); err != nil {
-		return Ending{}, err
+		return err
 	}
 	if err := r.Repo.Clear(ctx, r.Folder); err != nil {
-		return Ending{}, err
+		return err
 	}
 	woken, stop := r.Node.Changes()
 	defer stop()
@@ -85,7 +98,7 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	why := r.loop(filling, f, woken)
 	cancel(why)
 	f.await()
-	return r.ending(context.WithoutCancel(ctx), why)
+	return why
 }
 
 // look is how often the task is looked at when nothing wakes the run.
@@ -94,14 +107,14 @@ const look = time.Second
 // errPlanned ends a run that was to stop at the plan.
 var errPlanned = &errOver{"there is a plan", true}
 
-// loop runs until the task is over (nil) or the run is.
+// loop looks at the task and fills seats, until the task is over (nil) or the run is.
 func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) error {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
 		v, err := r.Node.View(ctx, r.Task)
 		if ctx.Err() != nil {
-			return &errOver{context.Cause(ctx).Error(), true}
+			return stopped(ctx)
 		}
 		if err != nil {
 			return err
@@ -226,16 +239,21 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 	}
 	e.Spent, e.Priced = r.budget.Total()
 	e.Branch, e.Base = git.Branch(r.Task), r.Repo.Base
-	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
+	if e.Tip, err = r.Repo.BranchTip(ctx, r.Task); err != nil { // a branch that was deleted is not made again
 		return e, err
 	}
+	e.Tip = cmp.Or(e.Tip, e.Base)
 	if e.Judged, err = r.Repo.Kept(ctx, r.Task, judged); err != nil {
 		return e, err
 	}
-	if e.View.State.Final() {
-		err = r.Repo.Forget(ctx, r.Task)
+	if !e.View.State.Final() {
+		return e, nil
 	}
-	return e, err
+	if err := r.Repo.Forget(ctx, r.Task); err != nil {
+		r.board.note(fmt.Sprintf("commits that the task kept stay in the repository: %v; then run it again with --resume %s",
+			err, schemas.ShortID(r.Task)))
+	}
+	return e, nil
 }
 
 // payer tells once who pays for a client.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
@@ -30,6 +32,28 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 		return schemas.Invalidf("task %s belongs to another repository", f.discard).
 			Try("run it in the repository it was begun in")
 	}
+	return discardRun(ctx, w, seats, repo, v)
+}
+
+// discardRun throws a task away that no run works on.
+func discardRun(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Repository, v controller.View) error {
+	short := schemas.ShortID(v.TaskID)
+	folder, err := runFolder(v.TaskID)
+	if err != nil {
+		return err
+	}
+	free, err := repo.Occupy(folder)
+	if busy, ok := errors.AsType[*schemas.Error](err); ok && busy.Code == schemas.CodeBusy {
+		return busy.Try("stop it by Ctrl-C or by cordelia task cancel %s, then throw it away", short)
+	}
+	if err != nil {
+		return err
+	}
+	defer free()
+	os.Remove(filepath.Join(folder, sharedFile)) //nolint:errcheck // a killed run's, which no command reads any more
+	if err := repo.Clear(ctx, folder); err != nil {
+		return err
+	}
 	has, err := repo.HasBranch(ctx, v.TaskID)
 	if err != nil {
 		return err
@@ -38,8 +62,11 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 		if err := repo.Forget(ctx, v.TaskID); err != nil { // what a killed run kept
 			return err
 		}
-		w.Say("There is nothing to throw away: task %s is %s, and has no branch.", schemas.ShortID(v.TaskID), v.State)
+		w.Say("There is nothing to throw away: task %s is %s, and has no branch.", short, v.State)
 		return nil
+	}
+	if err := repo.Unused(ctx, v.TaskID); err != nil { // before anything is cancelled
+		return err
 	}
 	if !v.State.Final() {
 		if err := seats.DismissAll(ctx, v.TaskID); err != nil {
@@ -53,7 +80,7 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 	if err := repo.Discard(ctx, v.TaskID); err != nil {
 		return err
 	}
-	w.Say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), git.Branch(v.TaskID))
+	w.Say("Thrown away: task %s and its branch %s.", short, git.Branch(v.TaskID))
 	return nil
 }
 

@@ -120,6 +120,42 @@ func TestAClosedTerminalStopsARun(t *testing.T) {
 	}
 }
 
+// Ctrl-C at a question of R1's stops a run as anywhere else, and the task goes on later.
+func TestCtrlCAtAQuestionStopsARun(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	play.Faults = []replayFault{{Role: "R1", Kind: "asks a question"}}
+	h := newTheater(t, play)
+	keys, screen := terminal(t)
+	defer keys.Close()
+	cmd := h.cordelia("run", "--yes", wish)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	require.NoError(t, cmd.Start())
+	require.NoError(t, screen.Close())
+	var shown strings.Builder
+	read := func() error {
+		part := make([]byte, 4096)
+		n, err := keys.Read(part)
+		shown.Write(part[:n])
+		return err
+	}
+	for !strings.Contains(shown.String(), "Your answer") {
+		require.NoError(t, read(), shown.String())
+	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	for read() == nil { //nolint:revive // to its end
+	}
+	cmd.Wait() //nolint:errcheck // the code says it
+	require.Equal(t, int(exitInterrupted), cmd.ProcessState.ExitCode(), shown.String())
+	require.Contains(t, shown.String(), "stopped  interrupt signal received")
+	require.Contains(t, shown.String(), "go on: cordelia run --resume")
+	h.script(twoParts())
+	task := h.taskIn(shown.String())
+	out, code := h.did("run", "--resume", task)
+	require.Zero(t, code, out)
+	h.accepted(task)
+}
+
 // What serves a worker has the tools of memory, and none by which it could take a seat, report
 // one, or register an agent.
 func TestWorkersAreServedMemoryAlone(t *testing.T) {

@@ -161,6 +161,10 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 		if id, err = r.seats.Submit(ctx, words, r.repo.Top); err != nil {
 			return err
 		}
+		// At once, also if the run is being stopped: later ones begin from what is included, too.
+		if _, err := r.repo.Tip(context.WithoutCancel(ctx), id); err != nil {
+			return err
+		}
 	}
 	if r.task, err = r.seats.View(ctx, id); err != nil {
 		return err
@@ -169,11 +173,14 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 		return schemas.Invalidf("task %s belongs to another repository", id).
 			Try("run it in the repository it was begun in")
 	}
+	if !r.task.State.Final() {
+		return r.repo.Unused(ctx, r.task.TaskID)
+	}
 	has, err := r.repo.HasBranch(ctx, r.task.TaskID)
 	if err != nil {
 		return err
 	}
-	if r.task.State.Final() && !has { // else it would be made anew, without the work
+	if !has { // else it would be made anew, without the work
 		return schemas.Conflictf("task %s is %s, and its branch is gone", schemas.ShortID(r.task.TaskID), r.task.State).
 			Try("see it: cordelia task show %s", schemas.ShortID(r.task.TaskID))
 	}

@@ -33,9 +33,13 @@ func (r *Repository) users(ctx context.Context, env []string, args ...string) (s
 // is not known: a branch that has moved since is not merged. CodeConflict says what is in the
 // way; then branch, index and working tree are as they were, unless something else ended git in the middle.
 func (r *Repository) Apply(ctx context.Context, task, judged string) (how string, err error) {
-	tip, err := r.Tip(ctx, task)
+	tip, err := r.BranchTip(ctx, task)
 	if err != nil {
 		return "", err
+	}
+	if tip == "" {
+		return "", schemas.Conflictf("the branch %s is gone", Branch(task)).
+			Try("see what it held: cordelia task show %s", schemas.ShortID(task))
 	}
 	refuse := func(before, format string, args ...any) error {
 		return schemas.Conflictf(format, args...).Try("%s: git merge %s", before, Branch(task))

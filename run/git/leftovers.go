@@ -214,22 +214,46 @@ func readMark(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Discard throws the branch of a task away, with what its attempts left. A branch that is
-// checked out stays, with CodeConflict.
+// Discard deletes all commits that a task keeps, then its branch; what of a branch was merged elsewhere stays there.
+// A branch that is checked out stays, with CodeConflict.
 func (r *Repository) Discard(ctx context.Context, task string) error {
 	locked, free, err := r.alone(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := locked.git.call(ctx, "", "worktree", "list", "--porcelain")
-	if free(); err != nil {
+	defer free()
+	if err := locked.unused(ctx, task); err != nil {
 		return err
 	}
-	if strings.Contains(list+"\n", "\nbranch "+ref(task)+"\n") {
-		return schemas.Conflictf("the branch %s is checked out", Branch(task)).Try("check out another one first")
-	}
-	if err := r.git.updateRef(ctx, "", "-d", ref(task)); err != nil {
+	if err := locked.Forget(ctx, task); err != nil {
 		return err
 	}
-	return r.Forget(ctx, task)
+	return locked.git.updateRef(ctx, "", "-d", ref(task))
+}
+
+// Unused refuses, with CodeConflict, a task whose branch is checked out: its user's files would stay as they are
+// while the branch moves or goes.
+func (r *Repository) Unused(ctx context.Context, task string) error {
+	locked, free, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	return locked.unused(ctx, task)
+}
+
+// unused is Unused for a caller that holds the lock.
+func (r *Repository) unused(ctx context.Context, task string) error {
+	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return fmt.Errorf("list worktrees: %w", err)
+	}
+	before, _, used := strings.Cut(list, "\x00branch "+ref(task)+"\x00")
+	if !used {
+		return nil
+	}
+	_, place, _ := strings.Cut(before[max(0, strings.LastIndex("\x00"+before, "\x00worktree ")):], " ")
+	place, _, _ = strings.Cut(place, "\x00")
+	return schemas.Conflictf("the branch %s is checked out in %s", Branch(task), place).
+		Try("check out another one there first, by git switch")
 }

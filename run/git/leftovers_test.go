@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -27,6 +28,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "m"))
 	r.Git("checkout", "-q", git.Branch(gittest.Task))
 	require.ErrorIs(t, r.Discard(t.Context(), gittest.Task), schemas.ErrConflict)
+	require.NotEmpty(t, r.Git("for-each-ref", "refs/cordelia"))
 	r.Git("checkout", "-q", "main")
 	for range 2 { // again is no error
 		require.NoError(t, r.Discard(t.Context(), gittest.Task))
@@ -99,5 +101,38 @@ func TestRunsThatBeginWhileOthersEnd(t *testing.T) {
 	cleaning.Wait()
 	for range at {
 		require.NoError(t, <-ended)
+	}
+}
+
+// A run gets no folder of which a part is still being removed.
+func TestNoRunBeginsInAFolderThatGoes(t *testing.T) {
+	runs := t.TempDir()
+	folder := filepath.Join(runs, "task")
+	for range 3 {
+		for seat := range 20 {
+			place := filepath.Join(folder, fmt.Sprint("seat", seat))
+			require.NoError(t, os.MkdirAll(place, 0o700))
+			for file := range 50 {
+				require.NoError(t, os.WriteFile(filepath.Join(place, fmt.Sprint(file)), nil, 0o600))
+			}
+		}
+		cleaned := make(chan error, 1)
+		go func() {
+			_, _, err := git.Clean(runs)
+			cleaned <- err
+		}()
+		for r, done := (&git.Repository{}), false; !done; {
+			done = len(cleaned) > 0
+			free, err := r.Occupy(folder)
+			if schemas.CodeOf(err) == schemas.CodeBusy {
+				continue
+			}
+			require.NoError(t, err)
+			left, err := os.ReadDir(folder)
+			require.NoError(t, err)
+			free()
+			require.Contains(t, []int{1, 21}, len(left), "it is whole, or gone")
+		}
+		require.NoError(t, <-cleaned)
 	}
 }

@@ -121,9 +121,14 @@ func (r *Repository) commitOf(ctx context.Context, ref string) (string, error) {
 	return "", err
 }
 
+// BranchTip is the newest commit of a task's branch, "" if it has none.
+func (r *Repository) BranchTip(ctx context.Context, task string) (string, error) {
+	return r.commitOf(ctx, ref(task))
+}
+
 // HasBranch reports whether a task has its branch.
 func (r *Repository) HasBranch(ctx context.Context, task string) (bool, error) {
-	at, err := r.commitOf(ctx, ref(task))
+	at, err := r.BranchTip(ctx, task)
 	return at != "", err
 }
 

@@ -106,7 +106,7 @@ func ref(task string) string { return "refs/heads/" + Branch(task) }
 // Tip is the newest commit of a task's branch; the branch is made at base if it is not
 // there.
 func (r *Repository) Tip(ctx context.Context, task string) (string, error) {
-	if at, err := r.commitOf(ctx, ref(task)); at != "" || err != nil {
+	if at, err := r.BranchTip(ctx, task); at != "" || err != nil {
 		return at, err
 	}
 	return r.Base, r.git.updateRef(ctx, "", ref(task), r.Base, strings.Repeat("0", len(r.Base)))
@@ -121,7 +121,7 @@ type Conflict struct {
 func (c *Conflict) Error() string { return "conflicts in " + strings.Join(c.Files, ", ") }
 
 // Merge puts a commit on a task's branch. A *Conflict says that both changed the same
-// places; then the branch stays as it is.
+// places, and CodeConflict that the branch is checked out; then it stays as it is.
 func (r *Repository) Merge(ctx context.Context, task, commit, message string) error {
 	locked, free, err := r.alone(ctx) // another process may merge at the same moment
 	if err != nil {
@@ -145,6 +145,9 @@ func (r *Repository) Merge(ctx context.Context, task, commit, message string) er
 		if next, err = locked.joined(ctx, tip, commit, message); err != nil {
 			return err
 		}
+	}
+	if err := locked.unused(ctx, task); err != nil {
+		return err
 	}
 	return locked.git.updateRef(ctx, "", ref(task), next, tip)
 }

@@ -144,6 +144,28 @@ func TestNoChangeIsNoCommit(t *testing.T) {
 	require.Equal(t, r.Base, commit)
 }
 
+// A branch that its user has checked out does not move beneath their files.
+func TestACheckedOutBranchStays(t *testing.T) {
+	r := gittest.New(t)
+	accepted(r)
+	w := r.Worktree(r.Base)
+	r.Write(w.Path, "c.txt", "c\n")
+	commit, err := w.Commit(t.Context(), "x")
+	require.NoError(t, err)
+	own := filepath.Join(t.TempDir(), "my own")
+	r.Git("worktree", "add", "-q", own, git.Branch(gittest.Task))
+	before := r.Git("rev-parse", git.Branch(gittest.Task))
+	for _, err := range []error{r.Merge(t.Context(), gittest.Task, commit, "m"), r.Unused(t.Context(), gittest.Task)} {
+		require.ErrorIs(t, err, schemas.ErrConflict)
+		require.ErrorContains(t, err, "is checked out in "+own+".")
+	}
+	require.Equal(t, before, r.Git("rev-parse", git.Branch(gittest.Task)))
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, before, "m"), "it is there already")
+	r.Git("worktree", "remove", own)
+	require.NoError(t, r.Unused(t.Context(), gittest.Task))
+	require.NoError(t, r.Merge(t.Context(), gittest.Task, commit, "m"))
+}
+
 // Of several that merge at once, in one process or in others, none loses what another merged.
 func TestMergesAtOnceLoseNothing(t *testing.T) {
 	r := gittest.New(t)

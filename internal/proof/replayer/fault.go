@@ -37,6 +37,8 @@ func (t *turn) fail(kind string) error {
 		t.without("end_turn", "I would do this in three steps.", false)
 	case "asks the user":
 		t.without("end_turn", "Which of the two do you mean?", false)
+	case "asks a question": // of the role's answer
+		t.end(json.RawMessage(`{"intent": "", "questions": ["Which rows?"]}`))
 	case "refuses":
 		t.without("refusal", "I cannot help with that.", false)
 	case "wrong type":
