@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"cordelia/run/git"
 )
 
 // ClaudeCode asks Claude Code, headless, with the login of the user.
@@ -24,11 +26,11 @@ var claudeTools = map[string]string{toolBash: "Bash", toolRead: "Read", toolEdit
 
 // Ask runs it once, in print mode.
 func (c ClaudeCode) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
-	folder, err := os.MkdirTemp("", "cordelia-ask-")
+	folder, remove, err := git.TempFolder("ask")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // what is left lies in the temporary folder
+	defer remove()
 	args, err := c.arguments(folder, o)
 	if err != nil {
 		return Answer{}, faultf(NoStart, "%v", err)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/run/git"
 )
 
 // Codex asks Codex, headless, with the login of the user.
@@ -23,11 +25,11 @@ func (Codex) Name() string { return "codex" }
 // Ask runs it once. It does not use the client's schema option: that takes less than JSON
 // Schema, and an answer that does not match also ends with exit code 0.
 func (c Codex) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
-	folder, err := os.MkdirTemp("", "cordelia-ask-")
+	folder, remove, err := git.TempFolder("ask")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // what is left lies in the temporary folder
+	defer remove()
 	if o.Dir == "" {
 		o.Dir = folder
 	}

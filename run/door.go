@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 
+	"cordelia/run/git"
 	"cordelia/schemas"
 )
 
@@ -21,6 +21,7 @@ type connection = net.Conn
 // (INV-DOOR).
 type door struct {
 	folder, path string
+	remove       func() // the folder
 	family       *family
 	listener     net.Listener
 	stop         context.CancelFunc
@@ -29,13 +30,13 @@ type door struct {
 
 // openDoor serves each connection until the door is closed.
 func openDoor(serve func(context.Context, connection) error) (*door, error) {
-	folder, err := os.MkdirTemp("", "cordelia-door-")
+	folder, remove, err := git.TempFolder("door")
 	if err != nil {
 		return nil, err
 	}
-	d := &door{folder: folder, path: filepath.Join(folder, "mcp"), family: &family{}}
+	d := &door{folder: folder, remove: remove, path: filepath.Join(folder, "mcp"), family: &family{}}
 	if d.listener, err = net.Listen("unix", d.path); err != nil {
-		os.RemoveAll(folder) //nolint:errcheck // it is empty
+		remove()
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -63,7 +64,7 @@ func (d *door) close() {
 	d.stop()
 	d.listener.Close() //nolint:errcheck // no client connects any more
 	d.serving.Wait()
-	os.RemoveAll(d.folder) //nolint:errcheck // a folder with a dead socket
+	d.remove()
 }
 
 // Knock joins in and out to a door until either ends. The process that knocks holds no key and

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/run/git"
 )
 
 // Gemini asks Gemini CLI, headless, with the login of the user.
@@ -30,11 +32,11 @@ const geminiJudges = "list_directory"
 
 // Ask runs it once. It has no schema of answers, so the prompt has it.
 func (g Gemini) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, error) {
-	folder, err := os.MkdirTemp("", "cordelia-ask-")
+	folder, remove, err := git.TempFolder("ask")
 	if err != nil {
 		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // what is left lies in the temporary folder
+	defer remove()
 	home := filepath.Join(folder, "home")
 	if o.Shield.On {
 		home = o.Shield.Home

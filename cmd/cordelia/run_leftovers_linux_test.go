@@ -20,6 +20,9 @@ func (h *theater) hanging() (cmd *exec.Cmd, task string, rest func() string) {
 	play.Faults = []replayFault{{Role: "R3", Kind: "hangs in the middle"}}
 	h.script(play)
 	cmd = h.cordelia("run", "--yes", "--parallel", "1", wish)
+	temp := filepath.Join(h.dir, "tmp")
+	require.NoError(h, os.MkdirAll(temp, 0o700))
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 	shown, err := cmd.StdoutPipe()
 	require.NoError(h, err)
 	cmd.Stderr = cmd.Stdout
@@ -51,6 +54,10 @@ func TestATaskIsThrownAwayWhole(t *testing.T) {
 	rest()
 	require.Eventually(t, func() bool { return len(h.processes()) == 0 }, 20*time.Second, 20*time.Millisecond)
 	require.Len(t, strings.Split(h.git("worktree", "list"), "\n"), 2)
+	temp := filepath.Join(h.dir, "tmp", "cordelia-*")
+	left, err := filepath.Glob(temp)
+	require.NoError(t, err)
+	require.Len(t, left, 2, "of the client, and of its socket")
 	h.git("checkout", "-q", "cordelia/"+task)
 	for _, way := range []string{"--resume", "--discard"} {
 		out, code = h.did("run", way, task)
@@ -64,16 +71,22 @@ func TestATaskIsThrownAwayWhole(t *testing.T) {
 	require.Zero(t, code, out)
 	require.Len(t, strings.Split(h.git("worktree", "list"), "\n"), 1)
 	require.Empty(t, h.git("for-each-ref", "refs/cordelia", "refs/heads/cordelia"))
-	left, err := filepath.Glob(filepath.Join(h.dir, ".cache", "cordelia", "runs", "*"))
+	left, err = filepath.Glob(filepath.Join(h.dir, ".cache", "cordelia", "runs", "*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 
 	cmd, task, rest = h.hanging()
+	left, err = filepath.Glob(temp)
+	require.NoError(t, err)
+	require.Len(t, left, 2, "of the run that works")
 	h.git("branch", "-D", "cordelia/"+task)
 	out, code = h.did("task", "cancel", task)
 	require.Zero(t, code, out)
 	out = rest()
 	require.Equal(t, int(exitCancelled), cmd.ProcessState.ExitCode(), out)
+	left, err = filepath.Glob(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
 	require.Empty(t, h.git("for-each-ref", "refs/cordelia", "refs/heads/cordelia"))
 }
 

@@ -111,11 +111,11 @@ func (r *Repository) IncludeChanges(ctx context.Context) (files int, err error) 
 	} else if out != "" {
 		return 0, schemas.Conflictf("a merge of yours has conflicts").Try("resolve them, or run it without --include-changes")
 	}
-	folder, err := os.MkdirTemp("", "cordelia-index-")
+	folder, remove, err := TempFolder("index")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temporary folder
+	defer remove()
 	index := filepath.Join(folder, "index")
 	own := []string{"GIT_INDEX_FILE=" + index}
 	if err := r.copyIndex(ctx, index); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ import (
 	"cordelia/schemas"
 )
 
-// keepFolders is how long folders of a run are kept that was killed and not resumed.
+// keepFolders is how long folders of a run are kept that was killed and not resumed, and temporary folders of which
+// it is not known whether their process lives.
 const keepFolders = 7 * 24 * time.Hour
 
 // occupied is the file that a run holds locked in the folder of its task.
@@ -103,10 +105,10 @@ func left(runs string) (folders []string, err error) {
 	return folders, err
 }
 
-// Sweep removes what killed runs left below the folder of all runs, once it is old.
+// Sweep removes what killed runs left: below the folder of all runs once it is old, and temporary folders.
 func Sweep(runs string, now time.Time) error {
 	folders, err := left(runs)
-	bad := []error{err}
+	bad := []error{err, sweepTemp(now)}
 	for _, folder := range folders {
 		if info, err := os.Stat(folder); err == nil && now.Sub(info.ModTime()) > keepFolders {
 			_, err := removeFolder(folder)
@@ -116,11 +118,12 @@ func Sweep(runs string, now time.Time) error {
 	return errors.Join(bad...)
 }
 
-// Clean removes what ended and killed runs left, however new it is, and says of how many
-// tasks that was and how many bytes it took. What a run works in stays.
+// Clean removes what ended and killed runs and workers left, however new it is, and temporary folders of killed
+// ones. It gives how many folders below that of all runs it removed, each of a task or a worker, and how many
+// bytes these had just before. What a run or a worker works in stays.
 func Clean(runs string) (tasks int, size int64, err error) {
 	folders, err := left(runs)
-	bad := []error{err}
+	bad := []error{err, sweepTemp(time.Now())}
 	for _, folder := range folders {
 		n := sizeOf(folder)
 		removed, err := removeFolder(folder)
@@ -131,7 +134,67 @@ func Clean(runs string) (tasks int, size int64, err error) {
 	return tasks, size, errors.Join(bad...)
 }
 
-// Leftovers says of how many tasks there are folders, and how many bytes they take.
+// tempName is how TempFolder calls folders.
+var tempName = regexp.MustCompile(`^cordelia-(ask|door|index)-[0-9]+$`)
+
+// TempFolder makes a temporary folder for an order to a client (ask), a socket (door) or an index of git's (index).
+// It may hold a login. remove removes it; if this process is killed Sweep does.
+func TempFolder(kind string) (path string, remove func(), err error) {
+	for {
+		if path, err = os.MkdirTemp("", "cordelia-"+kind+"-"); err != nil {
+			return "", nil, err
+		}
+		f, err := hold(path)
+		switch {
+		case err == nil:
+			return path, func() {
+				f.Close()       //nolint:errcheck // nothing was written
+				RemoveAll(path) //nolint:errcheck // Sweep removes what is left
+			}, nil
+		case !errors.Is(err, errHeld) && !errors.Is(err, fs.ErrNotExist): // else Sweep came before the lock
+			os.RemoveAll(path) //nolint:errcheck // it is empty
+			return "", nil, err
+		}
+	}
+}
+
+// sweepTemp removes the temporary folders whose process has ended.
+func sweepTemp(now time.Time) error {
+	entries, err := os.ReadDir(os.TempDir())
+	for _, e := range entries {
+		if e.IsDir() && tempName.MatchString(e.Name()) {
+			err = errors.Join(err, removeTemp(filepath.Join(os.TempDir(), e.Name()), now))
+		}
+	}
+	return err
+}
+
+// removeTemp removes a temporary folder if its process has ended. Of one without a lock, as older versions made
+// them, that is not known: it goes once it is old. Another user may have made the folder, with any file in the place
+// of the lock: nothing outside of it is opened, and it stays.
+func removeTemp(folder string, now time.Time) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil //nolint:nilerr // another user's, or gone
+	}
+	defer root.Close() //nolint:errcheck // only read
+	f, err := root.OpenFile(occupied, os.O_RDWR, 0)
+	if err == nil {
+		defer f.Close() //nolint:errcheck // nothing was written
+		if free, err := lock.Try(f, false); err != nil || !free {
+			return nil //nolint:nilerr // it is in use
+		}
+	} else if info, bad := root.Stat("."); !errors.Is(err, fs.ErrNotExist) || bad != nil ||
+		now.Sub(info.ModTime()) <= keepFolders {
+		return nil //nolint:nilerr // another user's, or in use
+	}
+	if err := RemoveAll(folder); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// Leftovers says how many folders of tasks and workers hold something, and how many bytes that is.
 func Leftovers(runs string) (tasks int, size int64) {
 	folders, err := left(runs)
 	if err != nil {

@@ -136,3 +136,45 @@ func TestNoRunBeginsInAFolderThatGoes(t *testing.T) {
 		require.NoError(t, <-cleaned)
 	}
 }
+
+// A temporary folder goes once its process has ended, and until then stays. Without a lock it goes once it is old.
+// Nothing that another user may have put in the place of the lock is opened.
+func TestSweepRemovesTemporaryFolders(t *testing.T) {
+	temp, runs := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	mine, remove, err := git.TempFolder("ask")
+	require.NoError(t, err)
+	outside := filepath.Join(runs, "outside")
+	for name, lock := range map[string]func(path string) error{
+		"cordelia-ask-1": func(path string) error { return os.WriteFile(path, nil, 0o600) }, // as after a kill
+		"cordelia-ask-2": func(string) error { return nil },
+		"cordelia-ask-3": func(string) error { return nil },
+		"cordelia-ask-4": func(path string) error { return os.Symlink(outside, path) },
+		"cordelia-ask-x": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(temp, name, "codex"), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(temp, name, "codex", "auth.json"), nil, 0o600))
+		require.NoError(t, lock(filepath.Join(temp, name, "lock")))
+	}
+	old := time.Now().Add(-8 * 24 * time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(temp, "cordelia-ask-3"), old, old))
+	for _, sweep := range []func() error{
+		func() error { return git.Sweep(runs, time.Now()) },
+		func() error { _, _, err := git.Clean(runs); return err },
+	} {
+		require.NoError(t, sweep())
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		names := []string{filepath.Base(mine)}
+		for _, e := range left {
+			if e.Name() != names[0] {
+				names = append(names, e.Name())
+			}
+		}
+		require.Equal(t, []string{filepath.Base(mine), "cordelia-ask-2", "cordelia-ask-4", "cordelia-ask-x"}, names)
+		require.DirExists(t, mine)
+		require.NoFileExists(t, outside)
+	}
+	remove()
+	require.NoDirExists(t, mine)
+}
