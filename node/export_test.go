@@ -14,7 +14,6 @@ import (
 const (
 	CheckpointAfter  = checkpointAfter
 	MaxMessageDamage = maxMessageDamage
-	NextKey          = nextKey
 	ProtectTool      = protectTool
 	SelectSaid       = selectMessagesOfSpan
 	SelectMessages   = selectMessages

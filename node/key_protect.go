@@ -63,7 +63,7 @@ func (n *Node) offerProtection(ctx context.Context, person access.Principal, f k
 	path := n.Home.HumanKey()
 	op := access.Op{Tool: protectTool, Effect: access.Write, InPerson: true, Human: true}
 	return n.Auth.Do(ctx, person, op, func(g access.Grant) error {
-		if _, err := keys.ReadHeader(path + nextKey); !errors.Is(err, schemas.ErrNotFound) {
+		if _, err := keys.ReadHeader(path + NextKey); !errors.Is(err, schemas.ErrNotFound) {
 			return schemas.Conflictf(
 				"a rotation of your key is not finished, and the new key has the protection of the old one").
 				Try("finish it with cordelia key rotate, then run cordelia key passphrase again").Because(err)

@@ -20,6 +20,7 @@ type Keyring struct {
 	passphrase []byte // of the person's key file, once it was asked for
 	opened     map[schemas.EntityID]keys.Identity
 	borrowed   schemas.EntityID // of the opened keys the one that is not the keyring's to erase
+	finished   bool             // it put the person's new key in its place: see finishRotation
 }
 
 // borrow lends the keyring a key that its owner goes on using.
@@ -62,7 +63,7 @@ func (r *Keyring) load(path string) (keys.File, error) {
 
 // Person opens the key file of this machine's person. The keyring erases the key.
 func (r *Keyring) Person(ctx context.Context) (keys.File, error) {
-	if err := r.node.finishProtection(ctx); err != nil {
+	if err := errors.Join(r.node.finishProtection(ctx), r.finishRotation(ctx)); err != nil {
 		return keys.File{}, err
 	}
 	f, err := r.load(r.node.Home.HumanKey())

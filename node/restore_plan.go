@@ -193,7 +193,8 @@ func (p *restorePlan) suspend(w standing) {
 // what lists in words how the present differs from the backup.
 func (c carriedStanding) what() []string {
 	var what []string
-	if c.now.Status != c.was.Status || c.now.graceEnd != c.was.graceEnd {
+	if c.now.Status != c.was.Status || c.now.graceEnd != c.was.graceEnd || c.now.Status != schemas.Active &&
+		(c.now.by != c.was.by || c.now.reason != c.was.reason || c.now.at != c.was.at) { // it says who may lift it
 		what = append(what, "status "+string(c.now.Status))
 	}
 	if c.now.capabilities != c.was.capabilities {

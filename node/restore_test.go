@@ -188,6 +188,46 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 	})
 }
 
+// A person's suspension stays theirs where the backup has one of the node's, which ends by itself.
+func TestARestoreKeepsWhoSuspended_INV_RESTORE(t *testing.T) {
+	h := newHomestead(t)
+	var cut, rotated schemas.EntityID
+	byNode := func(n *ops.Service, id schemas.EntityID) {
+		require.NoError(t, n.Routine(t.Context(), "lifecycle", func(g access.Grant) error {
+			_, _, err := n.MoveAgent(g, string(id), schemas.RateLimit, "too many refusals")
+			return err
+		}))
+	}
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		cut, rotated = h.worker(n, ann, "cut"), h.worker(n, ann, "rotated")
+		for _, id := range []schemas.EntityID{cut, rotated} {
+			h.call(n, ann, "agent_lifecycle", `{"agent":"`+string(id)+`","action":"activate"}`)
+			byNode(n, id)
+		}
+	})
+	before := h.backup("before.db")
+	h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+		_, err := n.RotateKey(t.Context(), ann.Principal, r, "rotated", "compromised")
+		require.NoError(t, err)
+	})
+	after := h.backup("after.db")
+	require.NoError(t, os.Remove(h.home.Database())) // so that the other backup has the later key
+	_, err := node.Restore(t.Context(), h.home, node.RestoreOptions{Backup: before, AcceptBackup: true})
+	require.NoError(t, err)
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		h.call(n, ann, "agent_lifecycle", `{"agent":"cut","action":"resume"}`)
+		h.call(n, ann, "agent_lifecycle", `{"agent":"cut","action":"suspend","reason":"it leaks"}`)
+	})
+	h.restore(after)
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		r := h.record(n, cut)
+		require.Equal(t, []any{schemas.Suspended, schemas.EntityID("ann"), "it leaks"},
+			[]any{r.Status, r.StatusBy, r.StatusReason})
+		r = h.record(n, rotated)
+		require.Equal(t, []any{schemas.Suspended, schemas.EntityID("ann")}, []any{r.Status, r.StatusBy}, r.StatusReason)
+	})
+}
+
 // An agent of an abandoned branch comes back without rights, and not by the
 // node's own cool-down.
 func TestRestoreOfAnotherBranch(t *testing.T) {
@@ -258,36 +298,34 @@ func TestRestoreRefuses(t *testing.T) {
 }
 
 // A rotation killed after any of its steps is finished by the next attempt, with
-// the same key.
+// the same key. After the transaction any process of the person finishes it.
 func TestRotateKeyResumes(t *testing.T) {
 	for name, killed := range map[string]bool{"before the transaction": false, "after the transaction": true} {
 		t.Run(name, func(t *testing.T) {
 			h := newHomestead(t)
+			var child schemas.EntityID
+			var want []byte
+			path := h.home.HumanKey()
 			h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
-				child := h.worker(n, ann, "child")
-				next := n.Home.HumanKey() + ".next"
-				record := h.record(n, "ann")
-				pending, err := r.Pending(next, record)
+				child = h.worker(n, ann, "child")
+				pending, err := r.Pending(path+node.NextKey, h.record(n, "ann"))
 				require.NoError(t, err)
-				want := pending.Identity.PublicKey()
-				if killed {
-					// The transaction alone, as if the process ended before the file took its place.
-					kept := n.Home.HumanKey() + ".kept"
-					require.NoError(t, os.Link(n.Home.HumanKey(), kept))
-					require.NoError(t, os.Link(next, next+".kept"))
+				want = pending.Identity.PublicKey()
+				if killed { // what stands where the old key goes ends the call after its transaction
+					inTheWay := keys.OldFile(path, 1)
+					require.NoError(t, os.Mkdir(inTheWay, 0o700))
 					_, err := n.RotateKey(t.Context(), ann.Principal, r, "ann", "")
-					require.NoError(t, err)
-					require.NoError(t, os.Rename(kept, n.Home.HumanKey()))
-					require.NoError(t, os.Rename(next+".kept", next))
-					require.NoError(t, os.Remove(keys.OldFile(n.Home.HumanKey(), 1)))
-					ann.KeySeq = 2
+					require.ErrorIs(t, err, schemas.ErrConflict)
+					require.NoError(t, os.Remove(inTheWay))
 				}
+			})
+			h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) { // as its person
 				out, err := n.RotateKey(t.Context(), ann.Principal, r, "ann", "")
 				require.NoError(t, err)
 				require.EqualValues(t, 2, out.KeySeq)
 				require.FileExists(t, out.Kept)
-				require.NoFileExists(t, next)
-				f, err := keys.LoadFile(n.Home.HumanKey(), nil)
+				require.NoFileExists(t, path+node.NextKey)
+				f, err := keys.LoadFile(path, nil)
 				require.NoError(t, err)
 				require.Equal(t, want, f.Identity.PublicKey())
 				identity, err := node.OpenSealed(f.Identity, h.record(n, child))

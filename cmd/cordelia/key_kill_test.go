@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/proof/soak"
+	"cordelia/node"
 )
 
 // knows runs a command with a passphrase and reports whether that opened the key.
@@ -79,4 +82,69 @@ func TestPassphraseChangeIsKilled(t *testing.T) {
 	}
 	t.Logf("%d of %d were killed, %d changed the passphrase", killed, rounds, changes)
 	require.NotZero(t, killed)
+}
+
+// A rotation of the person's own key that is killed at any moment leaves a home that its person
+// opens, with the old key or the new one.
+func TestRotationOfTheirKeyIsKilled(t *testing.T) {
+	u := newUser(t, buildProgram(t), nil)
+	u.must("setup")
+	rounds, random := soak.Count(t, 6, 60), rand.New(rand.NewPCG(7, 60))
+	killed, rotated, number := 0, 0, 1
+	for round := range rounds {
+		cmd := u.command("key", "rotate")
+		require.NoError(t, cmd.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for err := errors.New("running"); err != nil && !cli.Exists(u.path(".cordelia/keys/human.key.next")); {
+			select {
+			case err = <-ended:
+				require.NoError(t, err)
+				ended <- nil
+			default:
+			}
+		}
+		if round%2 == 1 { // on the way from there
+			soak.Strike(random, 10*time.Millisecond)
+		}
+		cmd.Process.Signal(syscall.SIGKILL) //nolint:errcheck // it may just have ended
+		if <-ended != nil {
+			killed++
+		}
+		var info node.KeyInfo
+		require.NoError(t, json.Unmarshal([]byte(u.must("key", "info", "--json")), &info), "round %d", round)
+		require.True(t, info.Current, "round %d", round)
+		require.Contains(t, []int{number, number + 1}, int(info.KeySeq), "round %d", round)
+		if int(info.KeySeq) > number {
+			rotated++
+		}
+		number = int(info.KeySeq)
+	}
+	t.Logf("%d of %d were killed, %d changed the key", killed, rounds, rotated)
+	require.NotZero(t, killed)
+}
+
+// A rotation of the person's own key that ended between its commit and the new key's place is
+// known to doctor, and the next command finishes it, another rotation too.
+func TestRotationOfTheirKeyCutShort(t *testing.T) {
+	u := newUser(t, buildProgram(t), nil)
+	u.must("setup")
+	for number, finish := range [][]string{{"key", "info", "--json"}, {"key", "rotate", "--json"}} {
+		inTheWay := u.path(fmt.Sprintf(".cordelia/keys/human.key.old-%d", number+1))
+		require.NoError(t, os.Mkdir(inTheWay, 0o700))
+		out, code := u.run("key", "rotate")
+		require.NotZero(t, code, out)
+		require.NoError(t, os.Remove(inTheWay))
+		checks, _ := u.diagnosis()
+		require.Contains(t, u.fixes(checks, "keys match database"), "cordelia key info, which ends it")
+		var info struct {
+			KeySeq int `json:"key_seq"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(u.must(finish...)), &info))
+		require.Equal(t, number+2, info.KeySeq)
+		require.FileExists(t, inTheWay)
+		require.NoFileExists(t, u.path(".cordelia/keys/human.key.next"))
+		_, code = u.diagnosis()
+		require.Zero(t, code)
+	}
 }

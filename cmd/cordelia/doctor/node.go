@@ -253,6 +253,10 @@ func (x *examination) match(found node.Inspection, held []heldKey) {
 			x.report(check, Warning, fmt.Sprintf("if it is of no use: rm %q", k.path),
 				"the database does not know the agent of %s", k.path)
 		case k.file.Kind == keys.Human && !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
+			if next, err := keys.ReadHeader(k.path + node.NextKey); err == nil && bytes.Equal(next.PublicKey, r.Key.PublicKey) {
+				x.report(check, Problem, "cordelia key info, which ends it", "a rotation of your key was cut short")
+				continue
+			}
 			x.report(check, Problem, "put a backup of that file back: nothing else can open this home",
 				"%s holds an old key, or a stranger's", k.path)
 		case !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
