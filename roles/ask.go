@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision 
 	}
 	a.Shows = []string{m.RoleID + ": " + d.Reason, "sent by: " + sender(g, e)}
 	if d.Approval {
-		a.Shows = append(a.Shows, "approved, it does: "+oneLine(fill(w.recipe(d, e).Intent, d.Trigger, e)))
+		a.Shows = append(a.Shows, w.does(d, e))
 	}
 	if d.Withheld {
 		a.Outside = false
@@ -113,6 +114,11 @@ func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision 
 	}
 	a, err = a.open(g, within)
 	return a.ID, err
+}
+
+// does is the line that shows what an approval has done.
+func (w *World) does(d Decision, e Event) string {
+	return "approved, it does: " + oneLine(fill(w.recipe(d, e).Intent, d.Trigger, e))
 }
 
 // recipe is what a decision leads to, if it is approved.
@@ -330,6 +336,23 @@ func (r *Roles) follow(g access.Grant, w *World, a Ask, v Verdict) (string, erro
 	return "", nil
 }
 
+// changedSince says why what a role asked for may not be done any more, "" if it may.
+func (w *World) changedSince(m *Member, a Ask, d Decision, e Event) string {
+	level, why := authorityOn(m.Authority, d.Trigger, e.Type)
+	_, declared := w.Workspace.Operators[d.Operator]
+	switch {
+	case level == forbidden:
+		return why
+	case d.Operator != directive && !declared:
+		return "operator " + d.Operator + " is not declared any more"
+	case d.Operator != directive && !slices.Contains(m.OperatorIDs, d.Operator):
+		return "operator " + d.Operator + " is not its own any more"
+	case !slices.Contains(a.Shows, w.does(d, e)):
+		return "it would do something else than is shown here"
+	}
+	return ""
+}
+
 // approved has done what a role asked for. The role must still act.
 func (r *Roles) approved(g access.Grant, w *World, a Ask) (string, error) {
 	var event int64
@@ -351,8 +374,9 @@ func (r *Roles) approved(g access.Grant, w *World, a Ask) (string, error) {
 		return "", schemas.Conflictf("the role that asked is not active now").
 			Try("resume it first: cordelia role resume %s; or reject this", d.Role)
 	}
-	if _, ok := w.Workspace.Operators[d.Operator]; !ok && d.Operator != directive {
-		return "", schemas.Conflictf("operator %s is not declared any more", d.Operator).Try("reject this")
+	if why := w.changedSince(m, a, d, e); why != "" {
+		return "", schemas.Conflictf("the file changed since %s asked: %s", m.RoleID, why).
+			Try("reject this; what the event calls for now is decided when it comes again")
 	}
 	known, failed := r.known(g, w, e)
 	why := m.over(known.Used(m))
