@@ -35,7 +35,8 @@ type Moved struct {
 // Move pulls trigger on for an agent (INV-EDGE). What it is allowed to depends
 // on the edge: the node's edges on the node, the others on an ancestor. Errors:
 // CodeConflict when the agent's state has no such edge, or the grace period is
-// over.
+// over. A suspension of an agent that is suspended takes the place of the node's, which ends by
+// itself, and of that of an entity below the actor.
 func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Periods) (Moved, error) {
 	if len(reason) > maxReason {
 		return Moved{}, schemas.Invalidf("the reason has %d bytes", len(reason)).Expecting("at most %d", maxReason)
@@ -45,6 +46,13 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 		return Moved{}, err
 	}
 	to, who, ok := schemas.NextStatus(r.Status, on)
+	over, err := takesOver(g, r, on)
+	if err != nil {
+		return Moved{}, err
+	}
+	if over { // the state stays
+		to, ok = r.Status, true
+	}
 	if !ok || who == schemas.ByNode && !g.IsNode() {
 		return Moved{}, noEdge(g, r, on)
 	}
@@ -140,6 +148,18 @@ func mayLift(g access.Grant, r Record) error {
 	}
 	return schemas.Deniedf("%s was %s by an agent or person above you", r.Name, r.Status).
 		Try("ask your own parent to lift that")
+}
+
+// takesOver reports whether the actor suspends an agent that the node suspended, or an entity below
+// the actor.
+func takesOver(g access.Grant, r Record, on schemas.Trigger) (bool, error) {
+	if on != schemas.Suspend || r.Status != schemas.Suspended || g.IsNode() || r.StatusBy == g.Actor() {
+		return false, nil
+	}
+	if r.StatusBy == access.NodeEntity {
+		return true, nil
+	}
+	return g.Holds(r.StatusBy)
 }
 
 // whoseWord says who stands behind the deactivation of a suspended agent: if the

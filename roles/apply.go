@@ -172,6 +172,11 @@ func (a applying) role(c Change) error {
 	}
 	switch c.Does {
 	case "create":
+		if m != nil {
+			if err := a.move(a.g, m.Agent, schemas.RoleTerminate, agentRemoved); err != nil {
+				return err
+			}
+		}
 		return a.create(a.w.Roles[at])
 	case "change":
 		return a.change(m, a.w.Roles[at])
@@ -242,6 +247,15 @@ func ttlSeconds(ttl string) int64 {
 	return int64(d.Seconds())
 }
 
+// endsAt is when a role that was made at a time ends by its ttl, 0 = no time ends it.
+func endsAt(made int64, ttl string) int64 {
+	d, err := span(ttl)
+	if err != nil {
+		return 0
+	}
+	return made + d.Microseconds()
+}
+
 // rightsOf are the capabilities of a role's agent: its own memory, work, messages and, of
 // one that may spawn, roles below it.
 func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
@@ -265,12 +279,8 @@ func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
 // it to the state it begins in.
 func (r *Roles) insert(g access.Grant, m *Member, w schemas.Workspace, to schemas.RoleStatus) error {
 	tx := g.Tx()
-	until := int64(0)
-	if d, err := span(m.TTL); err == nil {
-		until = tx.Micros() + d.Microseconds()
-	}
 	if _, err := tx.Exec(insertRole, m.Agent, w.Workspace, m.RoleID, encoded(m.Role), schemas.RoleDraft, m.Parent,
-		m.Template, g.Actor(), tx.Micros(), 0, until); err != nil {
+		m.Template, g.Actor(), tx.Micros(), 0, endsAt(tx.Micros(), m.TTL)); err != nil {
 		if store.IsUnique(err) {
 			return schemas.Conflictf("there is a role %s already", m.RoleID).Try("choose other parameters")
 		}
@@ -302,7 +312,7 @@ func (r *Roles) insert(g access.Grant, m *Member, w schemas.Workspace, to schema
 
 // change writes the charter of a role anew, and moves the role where its status says.
 func (a applying) change(m *Member, to schemas.Role) error {
-	if _, err := a.g.Tx().Exec(updateCharter, encoded(to), m.Agent); err != nil {
+	if _, err := a.g.Tx().Exec(updateCharter, encoded(to), endsAt(m.Created, to.TTL), m.Agent); err != nil {
 		return fmt.Errorf("write role: %w", err)
 	}
 	if encoded(m.Schedules) != encoded(to.Schedules) { // else they keep their time
@@ -310,16 +320,21 @@ func (a applying) change(m *Member, to schemas.Role) error {
 			return err
 		}
 	}
-	on := map[[2]schemas.RoleStatus]schemas.Trigger{
+	on, why := map[[2]schemas.RoleStatus]schemas.Trigger{
 		{schemas.RoleDraft, schemas.RoleTesting}:  schemas.RoleTry,
 		{schemas.RoleDraft, schemas.RoleActive}:   schemas.Activate,
 		{schemas.RoleTesting, schemas.RoleActive}: schemas.Activate,
 		{schemas.RoleActive, schemas.RoleTesting}: schemas.RoleTry,
-	}[[2]schemas.RoleStatus{m.State, to.Status}]
-	if on == "" {
+		{schemas.RoleTesting, schemas.RoleDraft}:  schemas.Suspend,
+		{schemas.RoleActive, schemas.RoleDraft}:   schemas.Suspend,
+	}[[2]schemas.RoleStatus{m.Own, cmp.Or(to.Status, schemas.RoleActive)}], ""
+	switch {
+	case on == "" || m.Status == to.Status: // a person may have moved it since
 		return nil
+	case on == schemas.Suspend:
+		why = draftInFile
 	}
-	return a.move(a.g, m.Agent, on, "")
+	return a.move(a.g, m.Agent, on, why)
 }
 
 // rights gives the roles of the file the rights that its templates and its isolation leave
@@ -329,9 +344,17 @@ func (a applying) rights() error {
 		return nil
 	}
 	for _, m := range a.now.Members {
-		if m.Parent == "" && mayUse(a.w, m.RoleID) != mayUse(a.now.Workspace, m.RoleID) {
+		if m.AgentIs == schemas.Removed {
+			continue
+		}
+		ttl := m.TTL
+		if at := slices.IndexFunc(a.w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID }); at >= 0 {
+			ttl = a.w.Roles[at].TTL
+		}
+		spawner := mayUse(a.w, m.RoleID)
+		if m.Parent == "" && (spawner != mayUse(a.now.Workspace, m.RoleID) || ttl != m.TTL) {
 			if _, err := agents.Update(a.g, string(m.Agent), agents.Change{
-				Capabilities: rightsOf(mayUse(a.w, m.RoleID), rootDepth, ttlSeconds(m.TTL))}, a.agents.Tools()); err != nil {
+				Capabilities: rightsOf(spawner, rootDepth, ttlSeconds(ttl))}, a.agents.Tools()); err != nil {
 				return err
 			}
 		}

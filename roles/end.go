@@ -9,8 +9,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Move carries a role along an edge for the owner or another ancestor. CodeConflict where
-// the table has no such edge.
+// Move carries a role along an edge for the owner or another ancestor, and gives the state it has
+// then. CodeConflict where the table has no such edge, or where it is to act and its agent has
+// ended.
 func (r *Roles) Move(g access.Grant, workspace, ref string, on schemas.Trigger, reason string) (schemas.RoleStatus,
 	error) {
 	w, err := r.worldOf(g, workspace, ref)
@@ -29,11 +30,27 @@ func (r *Roles) Move(g access.Grant, workspace, ref string, on schemas.Trigger, 
 		return "", schemas.Deniedf("only the owner, or who stands above %s, does this", m.RoleID).
 			Try("ask the owner: cordelia role %s %s", on, m.RoleID)
 	}
+	e, _ := schemas.NextRole(m.Own, on)
+	switch {
+	case !e.To.Acts():
+	case m.AgentIs == schemas.Deactivated:
+		return "", schemas.Conflictf("%s would not act: its agent is deactivated", m.RoleID).
+			Try("first: cordelia agent reactivate %s", m.RoleID)
+	case m.AgentIs == schemas.Removed:
+		return "", schemas.Conflictf("%s would not act: %s", m.RoleID, agentRemoved).
+			Try("end it: cordelia role terminate %s; then make it again", m.RoleID)
+	}
 	if err := r.move(g, m.Agent, on, reason); err != nil {
 		return "", err
 	}
-	e, _ := schemas.NextRole(m.State, on)
-	return e.To, nil
+	after, err := read(g.Tx(), w.Workspace.Workspace)
+	if err != nil {
+		return "", err
+	}
+	if m := after.byAgent[m.Agent]; m != nil {
+		return m.State, nil
+	}
+	return schemas.RoleTerminated, nil
 }
 
 // move carries a role, and the agent behind it, along an edge (INV-ROLE-EDGE), and does what

@@ -36,6 +36,15 @@ const notInFile = "it is not in the file any more"
 // the time of the backup may have been taken back since.
 const restored = "it was restored from a backup; apply the file again"
 
+// draftInFile is why a role that acted is suspended by a file that says status: draft.
+const draftInFile = "its file says draft; apply a file that says it acts"
+
+// agentRemoved is why a role is made again.
+const agentRemoved = "its agent is removed"
+
+// ofFile reports whether a file that has a role ends a suspension for this reason.
+func ofFile(why string) bool { return why == notInFile || why == restored || why == draftInFile }
+
 // plan compares a file with what is there; nil is nothing.
 func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 	p := Plan{Workspace: w.Workspace, Changes: []Change{}}
@@ -62,18 +71,25 @@ func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 		case m == nil:
 			add("role", r.RoleID, "create", string(cmp.Or(r.Status, schemas.RoleActive)))
 			continue
+		case m.AgentIs == schemas.Removed:
+			add("role", r.RoleID, "create", agentRemoved)
+			continue
 		case encoded(m.Role) != encoded(r):
 			add("role", r.RoleID, "change", strings.Join(differing(m.Role, r), ", "))
 		}
-		if why := states[r.RoleID]; m.State == schemas.RoleSuspended && (why == notInFile || why == restored) &&
-			r.Status != schemas.RoleDraft {
+		switch {
+		case m.Own != schemas.RoleSuspended || !ofFile(states[r.RoleID]) || r.Status == schemas.RoleDraft:
+		case m.AgentIs == schemas.Deactivated:
+			p.Notes = append(p.Notes, fmt.Sprintf("role %s stays suspended: its agent is deactivated; first: cordelia agent "+
+				"reactivate %s", r.RoleID, r.RoleID))
+		default:
 			add("role", r.RoleID, "resume", "the file has it")
 		}
 	}
 	if now != nil {
 		for _, m := range now.Members {
 			named := slices.ContainsFunc(w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID })
-			if m.Parent == "" && !named && m.State != schemas.RoleSuspended {
+			if m.Parent == "" && !named && m.Own.Acts() {
 				add("role", m.RoleID, "suspend", notInFile)
 			}
 		}

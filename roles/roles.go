@@ -242,30 +242,49 @@ func read(tx *store.Tx, id string) (*World, error) {
 	rows, err := tx.Query(selectRoles, id)
 	members, err := store.Collect(rows, err, func(r *sql.Rows) (*Member, error) {
 		m := &Member{}
-		var charter string
-		var agent schemas.AgentStatus
-		var why, agentWhy string
-		if err := r.Scan(&m.Agent, &charter, &m.State, &m.Parent, &m.Template, &m.Created, &why, &agent,
+		var charter, why, agentWhy string
+		if err := r.Scan(&m.Agent, &charter, &m.Own, &m.Parent, &m.Template, &m.Created, &why, &m.AgentIs,
 			&agentWhy); err != nil {
 			return m, err
 		}
 		err := json.Unmarshal([]byte(charter), &m.Role)
-		m.explain(why, agent, agentWhy)
+		m.explain(why, agentWhy)
 		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
-	return NewWorld(w, members), nil
+	v := NewWorld(w, members)
+	for _, m := range v.Members {
+		if above := v.restsWith(m); above != nil {
+			m.State, m.Why, m.Back = schemas.RoleSuspended, above.RoleID+" above it is suspended", above.Back
+		}
+	}
+	return NewWorld(w, v.Members), nil // by the states that they have now
+}
+
+// restsWith is the nearest suspended role above m, if m acts but for that: its agent cannot work then.
+func (w *World) restsWith(m *Member) *Member {
+	for above := w.byAgent[m.Parent]; m.State.Acts() && above != nil; above = w.byAgent[above.Parent] {
+		if above.State == schemas.RoleSuspended {
+			return above
+		}
+	}
+	return nil
 }
 
 // explain says why a role does not act, and what lets it: its own state, or that of its agent.
-func (m *Member) explain(why string, agent schemas.AgentStatus, agentWhy string) {
-	runs := agent == schemas.Active || agent == schemas.Registered
-	switch {
+func (m *Member) explain(why, agentWhy string) {
+	runs := m.AgentIs == schemas.Active || m.AgentIs == schemas.Registered
+	switch m.State = m.Own; {
+	case m.AgentIs == schemas.Removed:
+		m.State, m.Why = schemas.RoleSuspended, agentRemoved
+		if m.Parent == "" {
+			m.Back = "cordelia role apply FILE"
+		}
 	case m.State == schemas.RoleDraft:
 		m.Back = "cordelia role activate " + m.RoleID
-	case m.State == schemas.RoleSuspended && (why == restored || why == notInFile):
+	case m.State == schemas.RoleSuspended && ofFile(why):
 		m.Why, _, _ = strings.Cut(why, "; ")
 		if m.Back = "cordelia role apply FILE"; m.Status == schemas.RoleDraft {
 			m.Back = "cordelia role resume " + m.RoleID // its file does not say that it acts
@@ -273,8 +292,8 @@ func (m *Member) explain(why string, agent schemas.AgentStatus, agentWhy string)
 	case m.State == schemas.RoleSuspended:
 		m.Why, m.Back = why, "cordelia role resume "+m.RoleID
 	case !runs:
-		m.State, m.Why, m.Back = schemas.RoleSuspended, "its agent is "+string(agent), "cordelia agent resume "+m.RoleID
-		if agent == schemas.Deactivated {
+		m.State, m.Why = schemas.RoleSuspended, "its agent is "+string(m.AgentIs)
+		if m.Back = "cordelia agent resume " + m.RoleID; m.AgentIs == schemas.Deactivated {
 			m.Back = "cordelia agent reactivate " + m.RoleID
 		}
 		if agentWhy != "" {

@@ -16,7 +16,7 @@ const (
 
 	insertRole = `INSERT INTO roles(agent, workspace, role_id, charter, state, parent, template, created_by,
 		created_at, activated_at, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	updateCharter = `UPDATE roles SET charter = ? WHERE agent = ?`
+	updateCharter = `UPDATE roles SET charter = ?, until = ? WHERE agent = ?`
 	updateRole    = `UPDATE roles SET state = ?, activated_at = ?, terminated_at = ?, reason = ? WHERE agent = ?`
 	selectRoles   = `SELECT r.agent, r.charter, r.state, r.parent, r.template, r.created_at, r.reason, e.status,
 		e.status_reason

@@ -13,12 +13,14 @@ import (
 type Member struct {
 	schemas.Role
 	Agent    schemas.EntityID
-	State    schemas.RoleStatus // suspended while its agent is, in any state of the role
-	Why      string             // it is suspended
-	Back     string             // the command that lets it act, "" if it does
-	Parent   schemas.EntityID   // the role that spawned it, "" for one of the file
-	Template string             // it was made from
-	Created  int64              // UTC µs, as all times here
+	State    schemas.RoleStatus // suspended while its agent or its parent is, in any state of the role
+	Own      schemas.RoleStatus // its state, however its agent and its parent stand
+	AgentIs  schemas.AgentStatus
+	Why      string           // it is suspended
+	Back     string           // the command that lets it act, "" if it does
+	Parent   schemas.EntityID // the role that spawned it, "" for one of the file
+	Template string           // it was made from
+	Created  int64            // UTC µs, as all times here
 }
 
 // World is a workspace as decisions see it. It never changes once it is made.
