@@ -237,3 +237,20 @@ func TestASpawnWaitsForTheOwner(t *testing.T) {
 	require.Equal(t, 1, f.Number(`SELECT count(*) FROM roles WHERE role_id = 'bdr-apac' AND parent = ?`, cro.Entity))
 	f.Caller("bdr-apac") // its key is on this machine
 }
+
+// The answer of a role that worked on an event from outside is marked so.
+func TestAnAnswerFromOutsideIsMarked(t *testing.T) {
+	f := newFirm(t, triage)
+	answered := func() any {
+		f.send(f.person, map[string]any{"type": "directive.respond", "role": "triager",
+			"payload": map[string]any{"message": "What is new?"}})
+		f.does(f.Caller("triager"), map[string]any{"answer": "Sign all."})
+		return f.Must(f.person, "role_message", map[string]any{})["messages"].([]any)[0].(map[string]any)["second_hand"]
+	}
+	require.Nil(t, answered())
+	_, _, err := f.hook("github", issue(1, "x"), map[string]string{"X-GitHub-Event": "issues",
+		"X-GitHub-Delivery": "1"}, f.secret("github"))
+	require.NoError(t, err)
+	f.does(f.Caller("triager"), map[string]any{})
+	require.Equal(t, true, answered())
+}

@@ -227,20 +227,24 @@ func (w *World) names(source string) bool {
 // causeOf says of an event of a role how deep it lies and what it belongs to: by the work that
 // the role holds, or that it ended within the hour.
 func causeOf(g access.Grant, e *Event) error {
-	var thread string
-	err := g.Tx().QueryRow(selectCause, e.By).Scan(&e.Depth, &thread)
+	depth, thread, work, err := lastCause(g, e.By)
+	if err == nil && work != "" {
+		e.Depth, e.Thread = depth+1, cmp.Or(e.Thread, thread)
+	}
+	return err
+}
+
+// lastCause gives the work that an agent holds, or that it ended last within the hour, with the depth
+// and the thread of the event that led to it; no work if there is none.
+func lastCause(g access.Grant, agent schemas.EntityID) (depth int, thread, work string, err error) {
+	err = g.Tx().QueryRow(selectCause, agent).Scan(&depth, &thread, &work)
 	if errors.Is(err, store.ErrNoRows) {
-		err = g.Tx().QueryRow(selectLastCause, e.By, g.Tx().Micros()-time.Hour.Microseconds()).Scan(&e.Depth, &thread)
+		err = g.Tx().QueryRow(selectLastCause, agent, g.Tx().Micros()-time.Hour.Microseconds()).Scan(&depth, &thread, &work)
 	}
-	if errors.Is(err, store.ErrNoRows) {
-		return nil
+	if err = ignoreNone(err); err != nil {
+		err = fmt.Errorf("read cause: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("read cause: %w", err)
-	}
-	e.Depth++
-	e.Thread = cmp.Or(e.Thread, thread)
-	return nil
+	return depth, thread, work, err
 }
 
 // Explain says what the roles would decide over an event, and does nothing: only those on its

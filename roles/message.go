@@ -141,8 +141,12 @@ func (m *message) keep(g access.Grant) error {
 	if err := g.Audit("role_message/"+m.id, map[string]any{"to": m.to, "type": m.kind, "late": m.late}); err != nil {
 		return err
 	}
+	_, _, cause, err := lastCause(g, m.from)
+	if err != nil {
+		return err
+	}
 	return g.Emit(events.EntityStream(m.to), schemas.EventRoleMessage,
-		schemas.RoleMessage{MessageID: m.id, From: m.from, Kind: string(m.kind), Late: m.late})
+		schemas.RoleMessage{MessageID: m.id, From: m.from, Kind: string(m.kind), Late: m.late, Cause: cause})
 }
 
 // reply answers a request; the first answer after the deadline and every later one is marked

@@ -151,9 +151,21 @@ func (r *Roles) responded(g access.Grant, w *World, m *Member, e Event, raw stri
 	if e.By == access.NodeEntity || e.By == m.Agent {
 		return "", nil
 	}
+	outside, err := livedOutside(g, m)
+	if err != nil {
+		return "", err
+	}
 	msg := message{workspace: w.Workspace.Workspace, kind: Response, from: m.Agent, to: e.By,
-		content: schemas.Shorten(a.Answer, maxContent), correlation: e.ID}
+		content: schemas.Shorten(a.Answer, maxContent), correlation: e.ID, outside: outside || e.Outside}
 	return "", msg.keep(g)
+}
+
+// livedOutside reports whether a role worked on an event from outside.
+func livedOutside(g access.Grant, m *Member) (outside bool, err error) {
+	if err := g.Tx().QueryRow(selectOutside, m.Agent).Scan(&outside); err != nil {
+		return false, fmt.Errorf("read episodes: %w", err)
+	}
+	return outside, nil
 }
 
 // reflected keeps the insights of a reflection as the role's own.
@@ -164,9 +176,9 @@ func reflected(g access.Grant, m *Member, e Event, raw string) (why string, err 
 	if json.Unmarshal([]byte(raw), &a) != nil {
 		return "it is no list of insights", nil
 	}
-	var outside bool
-	if err := g.Tx().QueryRow(selectOutside, m.Agent).Scan(&outside); err != nil {
-		return "", fmt.Errorf("read episodes: %w", err)
+	outside, err := livedOutside(g, m)
+	if err != nil {
+		return "", err
 	}
 	for _, l := range a.Insights[:min(len(a.Insights), memory.MaxInherited)] {
 		if _, err := memory.Reflect(g, m.Agent, l, outside || e.Outside); err != nil {

@@ -62,11 +62,11 @@ const (
 		coalesce(sum(max(r.cost, 0)), 0) FROM seat_runs r CROSS JOIN work_items i ON i.n = r.item
 		WHERE r.started_at >= ?2 AND (i.submitter = ?1
 			OR i.task_id IN (SELECT ref FROM role_episodes WHERE agent = ?1 AND kind = 'task'))`
-	// selectCause is the depth and the thread of the event whose work an agent holds now.
-	selectCause = `SELECT v.depth, v.thread FROM work_items w JOIN role_episodes e ON e.ref = w.id
+	// selectCause is the depth and the thread of the event whose work an agent holds now, and that work.
+	selectCause = `SELECT v.depth, v.thread, w.id FROM work_items w JOIN role_episodes e ON e.ref = w.id
 		JOIN role_events v ON v.n = e.event WHERE w.holder = ? AND w.state = 'leased' LIMIT 1`
 	// selectLastCause is that of the event whose work a role's agent ended last, since ?2.
-	selectLastCause = `SELECT v.depth, v.thread FROM role_episodes p JOIN role_events v ON v.n = p.event
+	selectLastCause = `SELECT v.depth, v.thread, p.ref FROM role_episodes p JOIN role_events v ON v.n = p.event
 		WHERE p.agent = ?1 AND p.ended_at > 0 AND p.ended_at >= ?2 ORDER BY p.ended_at DESC LIMIT 1`
 
 	insertAsk = `INSERT INTO role_asks(id, workspace, kind, agent, asked, decision, title, shows, data, outside, hash,

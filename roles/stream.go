@@ -73,18 +73,19 @@ func (r *Roles) settleStreams(g access.Grant) error {
 	return nil
 }
 
-// ownCause is how deep an event of the node lies that tells of work which a role delegated,
-// and the thread of that work.
+// ownCause is how deep an event of the node lies that tells of work which a role delegated, of what it
+// asked or of what it said over such work, and the thread of that work.
 func ownCause(g access.Grant, payload string) (depth int, thread string, err error) {
 	var p struct {
-		Work string `json:"work_id"`
-		Task string `json:"task_id"`
-		Ref  string `json:"ref"`
+		Work  string `json:"work_id"`
+		Task  string `json:"task_id"`
+		Ref   string `json:"ref"`
+		Cause string `json:"cause"`
 	}
 	if err := unmarshal(payload, &p); err != nil {
 		return 0, "", err
 	}
-	for _, ref := range []string{p.Work, p.Task, p.Ref} {
+	for _, ref := range []string{p.Work, p.Task, p.Ref, p.Cause} {
 		if ref == "" {
 			continue
 		}

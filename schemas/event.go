@@ -144,6 +144,8 @@ type ReviewRequested struct {
 	AgentID    EntityID   `json:"agent_id"`             // who asks
 	Items      int        `json:"items"`                // how many memories or questions
 	Divergence Divergence `json:"divergence,omitempty"` // of a return: how its sessions fit those here
+	Ref        string     `json:"ref,omitempty"`        // the question of a role
+	Cause      string     `json:"cause,omitempty"`      // the work of the role that its question follows from
 }
 
 // ReviewClosed is the payload of review.closed: all of a staging group was decided,
@@ -160,10 +162,11 @@ type ReviewClosed struct {
 
 // RoleMessage is the payload of role.message: a message lies there for the reader.
 type RoleMessage struct {
-	MessageID string   `json:"message_id"`     // the message
-	From      EntityID `json:"from"`           // who sent it
-	Kind      string   `json:"kind"`           // what it is for
-	Late      bool     `json:"late,omitempty"` // an answer after the deadline
+	MessageID string   `json:"message_id"`      // the message
+	From      EntityID `json:"from"`            // who sent it
+	Kind      string   `json:"kind"`            // what it is for
+	Late      bool     `json:"late,omitempty"`  // an answer after the deadline
+	Cause     string   `json:"cause,omitempty"` // the work of the role that it follows from
 }
 
 // RoleReported is the payload of role.reported: how work or a task ended that a role which
