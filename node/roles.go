@@ -32,9 +32,16 @@ type roleTasks struct{ n *Node }
 
 // SubmitFor begins a task in the name of an agent.
 func (t roleTasks) SubmitFor(g access.Grant, on schemas.EntityID, r roles.TaskRequest) (string, error) {
-	out, err := t.n.tasks.Submit(g, controller.Request{Request: r.Request, Tools: r.Tools, Budget: r.Budget,
-		Deadline: r.Deadline, Hold: r.Hold, On: on})
+	out, err := t.n.tasks.Submit(g, requestOf(r, on))
 	return out.TaskID, err
+}
+
+// Check says why the pipeline would refuse a task.
+func (roleTasks) Check(r roles.TaskRequest) error { return requestOf(r, "").Check() }
+
+func requestOf(r roles.TaskRequest, on schemas.EntityID) controller.Request {
+	return controller.Request{Request: r.Request, Tools: r.Tools, Budget: r.Budget, Deadline: r.Deadline, Hold: r.Hold,
+		On: on}
 }
 
 // roleAgents lets roles make and move the agents behind them.

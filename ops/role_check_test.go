@@ -1,7 +1,9 @@
 package ops_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,4 +84,49 @@ func TestCommandsDecide_INV_WORK_CHECKED(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "done", state, "the newest run counts")
 	require.Equal(t, 35, trusted(), "what the node showed is good work")
+}
+
+// A recipe of which the pipeline would take no task is refused when its file is applied; one that is there from
+// before leads to an escalation, with the reason, whether a person sends the event or a schedule.
+func TestARecipeIsCheckedAsATask(t *testing.T) {
+	const file = `
+workspace: plans
+owner: ann
+operators:
+  plan:
+    triggers: {plan: plan.came}
+    does: {kind: task, intent: plan it}
+roles:
+  - role_id: planner
+    soul: You plan.
+    domains: [plans]
+    operator_ids: [plan]
+    authority: {autonomous: [plan]}
+    every: [{every: 1h, type: plan.came}]
+`
+	does := func(more string) string { return strings.Replace(file, "intent: plan it", "intent: plan it, "+more, 1) }
+	f := newFirm(t, file)
+	for more, says := range map[string]string{
+		"budget: 31d":         "/operators/plan/does/budget: must be at most 2592000 seconds",
+		"tools: [bash, Bash]": `/operators/plan/does/tools: "Bash" names the same tool as "bash"`,
+		`tools: ["a b"]`:      `/operators/plan/does/tools: "a b" is no name`,
+	} {
+		_, err := f.tryApply(does(more))
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+		require.ErrorContains(t, err, says)
+	}
+	f.apply(does("budget: 30d, tools: [bash]"))
+	event := map[string]any{"type": "plan.came", "domain": "plans"}
+	require.NotEmpty(t, f.send(f.person, event)["task_id"])
+
+	f.SQL(`UPDATE workspaces SET spec = replace(spec, '30d', '31d'), version = version + 1`)
+	d := f.send(f.person, event)
+	require.Equal(t, "escalate", d["action"])
+	require.Contains(t, d["reason"], "no task is made of it: the task was not submitted")
+	f.Clock.Move(61 * time.Minute)
+	f.settle()
+	require.Equal(t, 0, f.Number(`SELECT count(*) FROM role_decisions d WHERE d.action = 'delegate'
+		AND NOT EXISTS (SELECT 1 FROM role_episodes p WHERE p.decision = d.n)`))
+	require.Equal(t, 1, f.Number(`SELECT count(*) FROM role_events WHERE source = 'schedule'`))
+	f.waitingFor(f.person, "plan.came escalated: recipe")
 }

@@ -3,14 +3,12 @@ package roles
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"cordelia/access"
-	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
@@ -30,6 +28,9 @@ func (r *Roles) Apply(g access.Grant, w schemas.Workspace, trial bool) (Plan, er
 	if !g.IsHuman() || g.Actor() != w.Owner {
 		return Plan{}, schemas.Deniedf("the file says that %s owns the workspace, and you are %s", w.Owner,
 			g.NameOf(g.Actor())).Try("its owner applies it; or put your own id under owner")
+	}
+	if err := r.recipes(w); err != nil {
+		return Plan{}, err
 	}
 	var now *World
 	err := g.Tx().QueryRow(selectOwner, w.Workspace).Scan(new(schemas.EntityID))
@@ -93,6 +94,35 @@ func reasonsOf(g access.Grant, workspace string) (map[string]string, error) {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
 	return out, nil
+}
+
+// recipes refuses a recipe of which the pipeline would take no task.
+func (r *Roles) recipes(w schemas.Workspace) error {
+	var bad []schemas.Violation
+	for _, id := range slices.Sorted(maps.Keys(w.Operators)) {
+		does := w.Operators[id].Does
+		if does.Kind != schemas.AsTask {
+			continue
+		}
+		budget, _ := span(does.Budget) //nolint:errcheck // checked when the file was read
+		err := r.tasks.Check(TaskRequest{Request: does.Intent, Tools: does.Tools, Budget: budget})
+		if e, ok := errors.AsType[*schemas.Error](err); ok {
+			for _, v := range e.Violations {
+				key := map[string]string{"/request": "/intent", "/budget_seconds": "/budget"}[v.Path]
+				if key == "/budget" {
+					v.Msg += " seconds"
+				}
+				v.Path = "/operators" + schemas.Pointer(id) + "/does" + cmp.Or(key, v.Path)
+				bad = append(bad, v)
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	if bad != nil {
+		return schemas.Invalidf("the workspace was not applied").With(bad...).Try("correct the file")
+	}
+	return nil
 }
 
 // room refuses more roles than the policy allows.
@@ -201,80 +231,6 @@ func (a applying) create(r schemas.Role) error {
 	return a.insert(a.g, &Member{Role: r, Agent: record.ID}, a.w, cmp.Or(r.Status, schemas.RoleActive))
 }
 
-// rootDepth is how many generations of roles may stand below one of the file.
-const rootDepth = 3
-
-// mayUse reports whether a role may use a template of the workspace.
-func mayUse(w schemas.Workspace, role string) bool {
-	for _, t := range w.RoleTemplates {
-		if slices.Contains(t.AllowedSpawners, role) {
-			return true
-		}
-	}
-	return false
-}
-
-// enroll registers the agent behind a role below parent.
-func (r *Roles) enroll(g access.Grant, w schemas.Workspace, parent schemas.EntityID, role schemas.Role,
-	display string, spawner bool, depth int) (agents.Record, error) {
-	declared, err := access.ParseCapabilities(rightsOf(spawner, depth, ttlSeconds(role.TTL)), r.agents.Tools())
-	if err != nil {
-		return agents.Record{}, err
-	}
-	record, err := r.agents.Enroll(g, parent, agents.Registration{Type: schemas.Autonomous, DisplayName: display,
-		Name: role.RoleID, Capabilities: declared, Grants: groupsOf(w)})
-	if errors.Is(err, schemas.ErrConflict) {
-		return record, schemas.Conflictf("an agent is named %s already", role.RoleID).
-			Try("give the role another role_id").Because(err)
-	}
-	return record, err
-}
-
-// groupsOf are the groups that the roles of a workspace may reach.
-func groupsOf(w schemas.Workspace) (g schemas.Grants) {
-	if w.Policy.MemoryIsolation == schemas.SharedRead {
-		g.Groups = []string{string(GroupOf(w.Workspace))}
-	}
-	return g
-}
-
-// ttlSeconds is how long the agent of a role may live, 0 = as long as its parent.
-func ttlSeconds(ttl string) int64 {
-	d, err := span(ttl)
-	if err != nil {
-		return 0
-	}
-	return int64(d.Seconds())
-}
-
-// endsAt is when a role that was made at a time ends by its ttl, 0 = no time ends it.
-func endsAt(made int64, ttl string) int64 {
-	d, err := span(ttl)
-	if err != nil {
-		return 0
-	}
-	return made + d.Microseconds()
-}
-
-// rightsOf are the capabilities of a role's agent: its own memory, work, messages and, of
-// one that may spawn, roles below it.
-func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
-	tools := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
-		"memory_write_warm", "events_poll", "events_subscribe", "task_claim", "task_report", "task_status",
-		"trust_score", "review_list", "review_decide", "role_event", "role_message", "role_list"}
-	if spawner {
-		tools = append(tools, "role_spawn", "role_draft")
-	} else {
-		tools, depth = append(tools, "role_draft"), max(depth-1, 0)
-	}
-	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"ws-*"},
-		"visibility": []string{"private", "group", "public"}}
-	return json.RawMessage(encoded(map[string]any{"memory_read": scope,
-		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{},
-			"visibility": []string{"private"}},
-		"tools": tools, "max_parallel_ops": 8, "autonomous": true, "ttl_seconds": ttl, "max_delegation_depth": depth}))
-}
-
 // insert writes a role, lets it read the workspace's group if the policy says so, and moves
 // it to the state it begins in.
 func (r *Roles) insert(g access.Grant, m *Member, w schemas.Workspace, to schemas.RoleStatus) error {
@@ -335,48 +291,6 @@ func (a applying) change(m *Member, to schemas.Role) error {
 		why = draftInFile
 	}
 	return a.move(a.g, m.Agent, on, why)
-}
-
-// rights gives the roles of the file the rights that its templates and its isolation leave
-// them.
-func (a applying) rights() error {
-	if a.now == nil {
-		return nil
-	}
-	for _, m := range a.now.Members {
-		if m.AgentIs == schemas.Removed {
-			continue
-		}
-		ttl := m.TTL
-		if at := slices.IndexFunc(a.w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID }); at >= 0 {
-			ttl = a.w.Roles[at].TTL
-		}
-		spawner := mayUse(a.w, m.RoleID)
-		if m.Parent == "" && (spawner != mayUse(a.now.Workspace, m.RoleID) || ttl != m.TTL) {
-			if _, err := agents.Update(a.g, string(m.Agent), agents.Change{
-				Capabilities: rightsOf(spawner, rootDepth, ttlSeconds(ttl))}, a.agents.Tools()); err != nil {
-				return err
-			}
-		}
-		was, is := a.now.Workspace.Policy.MemoryIsolation == schemas.SharedRead,
-			a.w.Policy.MemoryIsolation == schemas.SharedRead
-		if was == is {
-			continue
-		}
-		groups := groupsOf(a.w).Groups
-		if _, err := agents.Update(a.g, string(m.Agent), agents.Change{Groups: &groups}, a.agents.Tools()); err != nil {
-			return err
-		}
-		if err := a.g.AsNode(func(g access.Grant) error {
-			if is {
-				return memory.Enter(g, GroupOf(a.w.Workspace), m.Agent, access.RoleViewer)
-			}
-			return memory.Leave(g, GroupOf(a.w.Workspace), m.Agent)
-		}); err != nil {
-			return err
-		}
-	}
-	return changed(a.g, a.w.Workspace)
 }
 
 // Export is a workspace as a file that makes it: without the roles that were spawned.

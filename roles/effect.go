@@ -63,10 +63,16 @@ func deadlineOf(g access.Grant, recipe schemas.Recipe) int64 {
 // take its seats: no role plans, does and judges alone.
 func (r *Roles) beginTask(g access.Grant, w *World, m *Member, e Event, d Decision,
 	recipe schemas.Recipe) (string, error) {
+	t := taskOf(w, m, e, d, recipe)
+	t.Deadline = deadlineOf(g, recipe)
+	return r.tasks.SubmitFor(g, w.Workspace.Owner, t)
+}
+
+// taskOf is the task of a recipe, but for its deadline.
+func taskOf(w *World, m *Member, e Event, d Decision, recipe schemas.Recipe) TaskRequest {
 	budget, _ := span(recipe.Budget) //nolint:errcheck // 0 = the default
 	lines := append([]string{fill(recipe.Intent, d.Trigger, e)}, briefLines(w, m)...)
-	return r.tasks.SubmitFor(g, w.Workspace.Owner, TaskRequest{Request: strings.Join(lines, "\n"),
-		Tools: recipe.Tools, Budget: budget, Deadline: deadlineOf(g, recipe), Hold: recipe.Hold})
+	return TaskRequest{Request: strings.Join(lines, "\n"), Tools: recipe.Tools, Budget: budget, Hold: recipe.Hold}
 }
 
 // workDraft is an item of work for the role's own agent.

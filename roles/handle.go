@@ -92,6 +92,8 @@ type Known struct {
 	Trust func(m *Member, action string) (hundredths int)
 	Used  func(m *Member) Used
 	Wakes func(m *Member) int // by the event's thread, within the last hour
+	// Refuses says why the pipeline takes no task of a recipe, "" if it does.
+	Refuses func(m *Member, d Decision, recipe schemas.Recipe) string
 }
 
 // maxWakes is how often a thread wakes a role within an hour.
@@ -106,7 +108,7 @@ const (
 
 // Handle is m's decision over an event: pure, and without a model. Its steps, in order:
 // lifecycle, origin, wake rule, domain, thread, clearance, trigger, authority, capability trust,
-// budget. The first step that decides ends it.
+// budget, recipe. The first step that decides ends it.
 func (w *World) Handle(m *Member, e Event, k Known) Decision {
 	d := Decision{Role: m.RoleID, Sandbox: m.State == schemas.RoleTesting}
 	if !w.wakes(&d, m, e, k) {
@@ -184,6 +186,11 @@ func (w *World) act(d *Decision, m *Member, e Event, k Known) (decided bool) {
 	d.step("trust", "%s is trusted %d/100 with %s: %s", m.RoleID, trust, d.Trigger, d.Watch)
 	if why := m.over(k.Used(m)); why != "" {
 		return d.end(Escalate, up, "budget", "%s", why)
+	}
+	if recipe := w.recipe(*d, e); recipe.Kind == schemas.AsTask {
+		if why := k.Refuses(m, *d, recipe); why != "" {
+			return d.end(Escalate, up, "recipe", "no task is made of it: %s", why)
+		}
 	}
 	if level == needsApproval || d.Watch == WatchReview {
 		if level == needsApproval {

@@ -42,6 +42,12 @@ func (r *Roles) known(g access.Grant, w *World, e Event) (k Known, failed func()
 			tx.Micros()-time.Hour.Microseconds()).Scan(&n))
 		return n
 	}
+	k.Refuses = func(m *Member, d Decision, recipe schemas.Recipe) string {
+		if err := r.tasks.Check(taskOf(w, m, e, d, recipe)); err != nil {
+			return inFull(err)
+		}
+		return ""
+	}
 	return k, func() error { return first }
 }
 

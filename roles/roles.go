@@ -20,6 +20,8 @@ import (
 type Tasks interface {
 	// SubmitFor begins a task in the name of a person; the node calls it.
 	SubmitFor(g access.Grant, on schemas.EntityID, r TaskRequest) (taskID string, err error)
+	// Check says why the pipeline would refuse a task; CodeInvalid.
+	Check(r TaskRequest) error
 }
 
 // TaskRequest is a task that a delegation becomes.

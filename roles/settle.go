@@ -299,7 +299,10 @@ func (r *Roles) settleSchedules(g access.Grant) error {
 			return err
 		}
 		e := Event{ID: fmt.Sprintf("%s/%d/%d", role.RoleID, d.n, d.at), Type: s.Type, Source: scheduled,
-			Domain: s.Domain, Names: role.RoleID, Payload: json.RawMessage(encoded(s.Payload))}
+			Domain: s.Domain, Names: role.RoleID}
+		if s.Payload != nil {
+			e.Payload = json.RawMessage(encoded(s.Payload))
+		}
 		if err := r.bring(g, d.workspace, e); err != nil {
 			return err
 		}

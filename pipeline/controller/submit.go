@@ -44,6 +44,9 @@ type Request struct {
 	On schemas.EntityID // in whose name the node submits it; "" = the actor's
 }
 
+// Check names everything that is wrong with a request.
+func (r Request) Check() error { return r.check() }
+
 // check names everything that is wrong with a request, and fills in defaults.
 func (r *Request) check() error {
 	var bad []schemas.Violation
