@@ -35,3 +35,32 @@ func TestALateApprovalIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// A template that its owner approved can be used by the role that proposed it, one that could not spawn before and
+// a child, too; not below the deepest.
+func TestAnApprovedDraftCanBeUsed(t *testing.T) {
+	f := newFirm(t, company)
+	propose := func(who, name string) (map[string]any, error) {
+		f.Must(f.Caller(who), "role_draft", map[string]any{"name": name, "intent": "more", "template": map[string]any{
+			"name_pattern": name + " one", "soul_template": "You aid."}})
+		return f.decide(f.person, f.waitingFor(f.person, "proposes the template "+name), "approve", "")
+	}
+	f.Must(f.Caller("cro"), "role_spawn", map[string]any{"template": "bdr", "params": map[string]any{"territory": "APAC"}})
+	for _, who := range []string{"cmo", "bdr-apac"} {
+		_, err := propose(who, "aide-"+who)
+		require.NoError(t, err)
+		out := f.Must(f.Caller(who), "role_spawn", map[string]any{"template": "aide-" + who})
+		require.Equal(t, "aide-"+who+"-one", out["role"])
+	}
+	deep := "aide-bdr-apac-one"
+	_, err := propose(deep, "deep")
+	require.NoError(t, err)
+	f.Must(f.Caller(deep), "role_spawn", map[string]any{"template": "deep"})
+	_, err = propose("deep-one", "deeper")
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.ErrorContains(t, err, "deep-one stands as deep as roles may")
+
+	f.apply(company) // without what was approved
+	_, err = f.Call(f.Caller("cmo"), "role_spawn", map[string]any{"template": "aide-cmo"})
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}

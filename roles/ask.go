@@ -314,7 +314,7 @@ func (r *Roles) follow(g access.Grant, w *World, a Ask, v Verdict) (string, erro
 		}
 	case schemas.AskDraft:
 		if v.Approve {
-			return draftApproved(g, w, a)
+			return r.draftApproved(g, w, a)
 		}
 	case schemas.AskInsights:
 		if v.Approve {

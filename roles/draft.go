@@ -114,8 +114,9 @@ func drafts(g access.Grant, w *World) ([]Draft, error) {
 	return list, nil
 }
 
-// draftApproved puts an approved template among those of the workspace.
-func draftApproved(g access.Grant, w *World, a Ask) (string, error) {
+// draftApproved puts an approved template among those of the workspace, and lets the role that
+// proposed it spawn.
+func (r *Roles) draftApproved(g access.Grant, w *World, a Ask) (string, error) {
 	var id, name, text string
 	if err := unmarshal(a.data, &id); err != nil {
 		return "", err
@@ -135,6 +136,11 @@ func draftApproved(g access.Grant, w *World, a Ask) (string, error) {
 	maps.Copy(spec.RoleTemplates, w.Workspace.RoleTemplates)
 	if _, err := g.Tx().Exec(updateWorkspace, encoded(spec), g.Tx().Micros(), w.Workspace.Workspace); err != nil {
 		return "", fmt.Errorf("write workspace: %w", err)
+	}
+	if m := w.byAgent[a.Agent]; m != nil && !mayUse(w.Workspace, m.RoleID) {
+		if err := r.letSpawn(g, m); err != nil {
+			return "", err
+		}
 	}
 	return "template " + name + " can be used by " + strings.Join(t.AllowedSpawners, ", "), nil
 }

@@ -85,6 +85,30 @@ func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
 		"tools": tools, "max_parallel_ops": 8, "autonomous": true, "ttl_seconds": ttl, "max_delegation_depth": depth}))
 }
 
+// letSpawn gives the agent of a role the tool that spawns. CodeConflict for one below which no role
+// may stand any more.
+func (r *Roles) letSpawn(g access.Grant, m *Member) error {
+	chain, err := g.ChainOf(m.Agent)
+	if err != nil {
+		return err
+	}
+	depth := depthBelow(chain[:len(chain)-1])
+	if depth == 0 {
+		return schemas.Conflictf("%s stands as deep as roles may, so it spawns none", m.RoleID).Try("reject this")
+	}
+	now, err := agents.Get(g, string(m.Agent))
+	if err != nil {
+		return err
+	}
+	_, err = agents.Update(g, string(m.Agent), agents.Change{
+		Capabilities: rightsOf(true, depth, now.Capabilities.TTLSeconds)}, r.agents.Tools())
+	return err
+}
+
+// depthBelow is how many generations of roles may stand below a role that is made under the last of
+// a chain.
+func depthBelow(chain []access.ChainLink) int { return max(rootDepth-len(chain)+1, 0) }
+
 // rights gives the roles of the file the rights that its templates and its isolation leave
 // them.
 func (a applying) rights() error {

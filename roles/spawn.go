@@ -200,7 +200,7 @@ func (r *Roles) make(g access.Grant, w *World, parent *Member, s Spawn, child sc
 		trustLess(&child, action, float64(hundredths)/100, parent.RoleID,
 			func(format string, args ...any) { out.Clamped = append(out.Clamped, fmt.Sprintf(format, args...)) })
 	}
-	depth := max(rootDepth-len(chain)+1, 0)
+	depth := depthBelow(chain)
 	lives := child // its agent ends with the parent's at the latest
 	if end := chain[len(chain)-1].ExpiresAt; end > 0 &&
 		(ttlSeconds(child.TTL) == 0 || g.Tx().Micros()+ttlSeconds(child.TTL)*1_000_000 > end) {
