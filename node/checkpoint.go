@@ -187,12 +187,11 @@ func (n *Node) checkpoints(ctx context.Context) {
 func CheckpointFiles(folders ...string) ([]events.CheckpointFile, error) {
 	var out []events.CheckpointFile
 	for _, folder := range folders {
-		paths, err := filepath.Glob(filepath.Join(folder, "*"+events.CheckpointSuffix))
-		if err != nil {
-			return nil, err
-		}
-		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-			paths = []string{folder}
+		paths := []string{folder}
+		if info, err := os.Stat(folder); err != nil || info.IsDir() {
+			if paths, err = filesIn(folder, events.CheckpointSuffix); err != nil {
+				return nil, err
+			}
 		}
 		for _, path := range paths {
 			f, err := events.ReadCheckpoints(path)

@@ -251,3 +251,19 @@ func TestWhatIsUncoveredIsSignedByWhoeverIsThere(t *testing.T) {
 type later struct{}
 
 func (later) Now() time.Time { return time.Now().Add(node.CheckpointAfter + time.Second) }
+
+// A home whose path holds characters of patterns finds its agents' keys and its checkpoints.
+func TestAHomeWithThePathOfAPattern(t *testing.T) {
+	h := homestead{T: t, home: node.Home(filepath.Join(t.TempDir(), "[a-z]", "home"))}
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		h.worker(n, ann, "scout")
+		f, err := n.OpenIdentity(t.Context(), "scout")
+		require.NoError(t, err)
+		f.Identity.Erase()
+		_, err = n.Checkpoint(t.Context(), ann.Principal)
+		require.NoError(t, err)
+	}, "ann")
+	files, err := node.CheckpointFiles(h.home.Checkpoints())
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+}

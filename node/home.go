@@ -3,7 +3,10 @@ package node
 import (
 	"crypto/rand"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"cordelia/internal/keys"
@@ -39,6 +42,21 @@ func (h Home) Agreements() string { return filepath.Join(string(h), "agreed") }
 
 // Fresh reports whether the home has no user yet.
 func (h Home) Fresh() bool { return missing(h.HumanKey()) }
+
+// filesIn lists the paths in a folder that end so, none of one that is not there. No character of the
+// folder's own path is a pattern.
+func filesIn(folder, suffix string) (paths []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) {
+			paths = append(paths, filepath.Join(folder, e.Name()))
+		}
+	}
+	return paths, err
+}
 
 // noPassphrase refuses: a process that serves a model has no user to ask.
 func noPassphrase() ([]byte, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"strings"
 
 	"cordelia/access"
@@ -142,7 +141,7 @@ func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) 
 		}
 		return f, err
 	}
-	files, err := filepath.Glob(filepath.Join(n.Home.AgentKeys(), "*.key"))
+	files, err := filesIn(n.Home.AgentKeys(), ".key")
 	if err != nil {
 		return keys.File{}, err
 	}
