@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,7 +65,15 @@ func decisionText(d roles.Decided) string {
 func (in roleEventIn) event(c *Call) (roles.Event, error) {
 	e := roles.Event{ID: in.Delivery, Type: in.Type, Source: in.Source, Domain: in.Domain, Payload: in.Payload,
 		Thread: in.Thread, Names: in.Role, Secrecy: in.Secrecy}
-	return e, roles.CheckEvent(&e, c.Node.Now())
+	err := roles.CheckEvent(&e, c.Node.Now())
+	if refused, ok := errors.AsType[*schemas.Error](err); ok {
+		for i, v := range refused.Violations {
+			if v.Path == schemas.Pointer("id") { // as this tool names it
+				refused.Violations[i].Path = schemas.Pointer("delivery")
+			}
+		}
+	}
+	return e, err
 }
 
 func sendEvent(ctx context.Context, c *Call, in roleEventIn) (RoleEventOut, error) {

@@ -64,3 +64,16 @@ func TestAnApprovedDraftCanBeUsed(t *testing.T) {
 	_, err = f.Call(f.Caller("cmo"), "role_spawn", map[string]any{"template": "aide-cmo"})
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
+
+// What is wrong with a draft or an event is named as the tool names it.
+func TestRolesToolsNameTheirArguments(t *testing.T) {
+	f := newFirm(t, company)
+	template := map[string]any{"name_pattern": "Aide", "soul_template": "You aid."}
+	_, err := f.Call(f.Caller("cro"), "role_draft", map[string]any{"name": "No Name", "template": template})
+	require.ErrorContains(t, err, "/name: must be 1–40 of a-z 0-9 -")
+	_, err = f.Call(f.Caller("cro"), "role_draft", map[string]any{"name": "bdr", "template": template})
+	require.ErrorContains(t, err, "choose another name")
+	_, err = f.Call(f.person, "role_event", map[string]any{"type": "a.b", "domain": "revenue",
+		"delivery": strings.Repeat("x", 201)})
+	require.ErrorContains(t, err, "/delivery: must have at most 200 bytes")
+}

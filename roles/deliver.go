@@ -107,7 +107,7 @@ func (r *Roles) Deliver(g access.Grant, workspace string, e Event) (Taken, error
 	switch {
 	case err == nil && !bytes.Equal(hash, e.hash()):
 		return out, schemas.Conflictf("%s sent another event with the id %s before", e.Source, e.ID).
-			Try("send it with an id of its own")
+			Try("send it with an id (delivery) of its own")
 	case err == nil:
 		out.Repeated = true
 		out.Decisions, err = followed(g, n)

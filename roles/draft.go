@@ -47,12 +47,20 @@ func (r *Roles) Propose(g access.Grant, workspace string, d Draft) (Draft, error
 }
 
 func (r *Roles) propose(g access.Grant, w *World, m *Member, d Draft) (Draft, error) {
-	if !roleName.MatchString(d.TemplateID) || len(d.Intent) > maxText || len(d.Reasoning) > maxText {
-		return d, schemas.Invalidf("the draft was not kept").Expecting(
-			"template_id of a-z 0-9 -, intent and reasoning of at most %d bytes", maxText)
+	var bad []schemas.Violation
+	if !roleName.MatchString(d.TemplateID) {
+		bad = append(bad, schemas.Violation{Path: "/name", Msg: "must be 1–40 of a-z 0-9 -, starting with a letter"})
+	}
+	for field, text := range map[string]string{"/intent": d.Intent, "/reasoning": d.Reasoning} {
+		if len(text) > maxText {
+			bad = append(bad, schemas.Violation{Path: field, Msg: fmt.Sprintf("must have at most %d bytes", maxText)})
+		}
+	}
+	if bad != nil {
+		return d, schemas.Invalidf("the draft was not kept").With(bad...)
 	}
 	if _, taken := w.Workspace.RoleTemplates[d.TemplateID]; taken {
-		return d, schemas.Conflictf("there is a template %s already", d.TemplateID).Try("choose another template_id")
+		return d, schemas.Conflictf("there is a template %s already", d.TemplateID).Try("choose another name")
 	}
 	d.Template.AllowedSpawners = []string{m.RoleID} // an agent cannot let another one spawn
 	_, clamped := Clamp(d.Template, m.Role, w.Workspace.Policy)

@@ -87,5 +87,6 @@ func inFull(err error) string {
 func notSpawned(why string) error {
 	return schemas.Invalidf("no role was made: %s", why).
 		Expecting("a child as the payload of the directive asks for").
-		Try("make one with role_spawn first, or report the work as failed with a note, or reject it; it stays as it was")
+		Try("make one with %s first, or report the work as failed with a note, or reject it; it stays as it was",
+			schemas.Tool(spawnTool))
 }
