@@ -195,7 +195,7 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 }
 
 // wordsHash stands for all the words an instruction gives its readers: kind, tools,
-// text, tags, subject and key; see normalWord.
+// text, tags, subject and key; see NormalWord.
 func (r *row) wordsHash() [sha256.Size]byte {
 	var value map[string]any
 	if json.Unmarshal([]byte(r.data), &value) != nil {
@@ -220,7 +220,7 @@ func normalWords(v any) any {
 		for line := range strings.Lines(v) {
 			words := strings.Fields(line)
 			for i, w := range words {
-				words[i] = normalWord(w)
+				words[i] = NormalWord(w)
 			}
 			if len(words) > 0 {
 				lines = append(lines, strings.Join(words, " "))
@@ -244,9 +244,9 @@ func normalWords(v any) any {
 	return v
 }
 
-// normalWord folds upper case, and the marks that end a sentence, of a word of letters
+// NormalWord folds upper case, and the marks that end a sentence, of a word of letters
 // alone. Any other word may stand in a command, where -d is not -D and a sign counts.
-func normalWord(w string) string {
+func NormalWord(w string) string {
 	bare := strings.TrimRight(w, ".,:!")
 	if bare == "" || strings.ContainsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return w

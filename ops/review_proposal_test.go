@@ -85,6 +85,29 @@ func TestSupersedingAPersonsWordsIsAProposal_INV_PROPOSAL(t *testing.T) {
 	require.Empty(t, a.waiting(a.person()))
 }
 
+// A correction waits beside what it corrects: of a sign, a number, a type or a time, which the
+// letters and digits of the text do not show.
+func TestACorrectionIsAProposalOfItsOwn_INV_PROPOSAL(t *testing.T) {
+	a := newAway(t)
+	a.low(a.rover)
+	seen := map[any]string{}
+	for _, next := range []map[string]any{
+		found("The offset is 35"), found("The offset is -35"), found("The offset is 3.5"), found("The offset is 35%"),
+		found("The offset is != 35"), found("The offset is > 35"), found("The offset is < 35"),
+		found("The offset is $35"), found("The offset is +35"),
+		found("The offset is 35", map[string]any{"valid_to": "2030-01-01"}),
+		found("The offset is 35", map[string]any{"subject": "mast", "key": "offset"}),
+		found("", map[string]any{"data": map[string]any{"type": "pattern", "content": "The offset is 35"}}),
+	} {
+		text := fmt.Sprint(next)
+		out := a.must(a.rover, "memory_write_warm", next)
+		require.Empty(t, seen[out["proposal"]], "%s is taken for it", text)
+		seen[out["proposal"]] = text
+	}
+	same := a.must(a.rover, "memory_write_warm", found("the  Offset, is: 35"))
+	require.NotEmpty(t, seen[same["proposal"]], "equal words wait once")
+}
+
 // What an agent of tier Low writes to a group waits; its parent or the person decides, and
 // it reaches the group under its author's name.
 func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {

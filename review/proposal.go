@@ -104,7 +104,7 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 			out.Deciders = append(out.Deciders, nameOf(g, who))
 		}
 	}
-	words := wordsHash(items[0].Data)
+	words := saysHash(items[0])
 	// the same words wait already
 	err = g.Tx().QueryRow(selectProposed, g.Actor(), t.Target, t.Supersedes, words).Scan(&out.ID)
 	if err == nil {

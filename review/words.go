@@ -8,11 +8,26 @@ import (
 	"unicode"
 
 	"cordelia/access"
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
+// saysHash is a hash of all that an item says. Only the case of words of letters alone, the marks
+// that end a sentence and spaces do not count: a number, a sign or a type may be what was corrected.
+func saysHash(i memory.Item) []byte {
+	h := sha256.New()
+	for _, line := range append(shownLines(i), "type: "+string(i.Type)) {
+		for word := range strings.FieldsSeq(line) {
+			h.Write([]byte(memory.NormalWord(word) + " ")) //nolint:errcheck // never fails
+		}
+		h.Write([]byte("\n")) //nolint:errcheck // never fails
+	}
+	return h.Sum(nil)
+}
+
 // wordsHash is a hash of the text of data alone: of its letters and digits, so that the same
-// words with other spacing, signs or kind have the same hash.
+// words with other spacing, signs or kind have the same hash. It only finds what to look at
+// closer: texts with another sign or number may have the same hash.
 func wordsHash(data json.RawMessage) []byte {
 	h := sha256.New()
 	for _, line := range readableLines(data) {
