@@ -17,6 +17,9 @@ import (
 // coerced gives value, an argument as decoded with numbers kept as text, in the form
 // that the schema wants. What it cannot read so stays as it is, for the check to refuse.
 func (s *schema) coerced(value any) any {
+	if s.any {
+		return value // in any form it is what was meant: a text stays this text
+	}
 	switch s.kind {
 	case "object":
 		return s.coercedObject(value)

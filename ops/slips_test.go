@@ -315,6 +315,23 @@ func TestSlipsAreTakenOrExplained(t *testing.T) {
 	require.Equal(t, len(list), good)
 }
 
+// A result may be any JSON, so a text is a text, also where another argument is taken in another form.
+func TestATextAsResultStaysThatText(t *testing.T) {
+	h := newHouse(t)
+	w := h.crew("w")[0]
+	for _, result := range []any{"version 1.0 is out", `{"port": 8080.0}`, "[1, 2]\n", " 3.0 ", "it rained",
+		[]any{"one"}} {
+		for _, fence := range []string{"1", `"1"`, "1.0"} {
+			made := h.must(h.lead, "task_submit", map[string]any{"intent": "Count the boats"})
+			id := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["work_id"]
+			h.must(w, "task_report", map[string]any{"work_id": id, "fence": json.RawMessage(fence), "outcome": "done",
+				"result": result})
+			items := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"], "detail": true})["items"]
+			require.Equal(t, result, items.([]any)[0].(map[string]any)["result"], "fence %s", fence)
+		}
+	}
+}
+
 // lacks names what an answer to a slip lacks; "" if nothing.
 func (s slip) lacks(err error) string {
 	if err == nil {

@@ -24,7 +24,7 @@ type taskReportIn struct {
 	WorkID   string          `json:"work_id" also:"work,id" ref:"work" jsonschema:"as claimed"`
 	Fence    int64           `json:"fence" jsonschema:"as claimed"`
 	Outcome  work.Outcome    `json:"outcome" also:"status,state" enum:"done,failed,released,progress"`
-	Result   json.RawMessage `json:"result,omitempty" any:"true" text:"text" jsonschema:"any JSON; or memory ids"`
+	Result   json.RawMessage `json:"result,omitempty" any:"true" jsonschema:"any JSON; or memory ids"`
 	Evidence []work.Evidence `json:"evidence,omitempty" jsonschema:"tool calls"`
 	Note     string          `json:"note,omitempty" also:"reason,error,message" free:"lines" jsonschema:"for the next holder"`
 	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim another"`
