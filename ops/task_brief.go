@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
+	"cordelia/schemas"
 	"cordelia/work"
 )
 
-// Bounds of the text of a brief or a result, in bytes: within a claim, and on request.
+// Bounds of the text of a brief or a result, in bytes: of a page within a claim, and on request.
 const (
 	claimedText = 6000
 	wholeText   = 24000
@@ -16,12 +18,11 @@ const (
 
 // leaseText words an item for its holder.
 func leaseText(w work.Claimed) string {
-	whole := fmt.Sprintf(`all of it: task_status {"work_id": %q, "detail": true}`, short(w.WorkID))
 	lines := []string{inset(w.Intent), words(", ", fmt.Sprintf("work %s of task %s", short(w.WorkID), short(w.TaskID)),
 		when(w.GroupID != "", "group %s", w.GroupID),
 		when(w.Attempt > 1, "attempt %d", w.Attempt), when(w.Resumed, "held already")) +
 		fmt.Sprintf("; yours until %s; today is %s", second(w.ExpiresAt), w.Today)}
-	if text := briefText(w.Brief, w.Inputs, claimedText, whole); text != "" {
+	if text := briefPage(w, briefPages(w), 1); text != "" {
 		lines = append(lines, text)
 	}
 	if w.Note != "" {
@@ -30,12 +31,37 @@ func leaseText(w work.Claimed) string {
 	return strings.Join(append(lines, w.Notes...), "\n")
 }
 
+// briefPages is the brief of an item in pages that a claim can give. What of the results before is too
+// long for the answer of a claim comes last.
+func briefPages(w work.Claimed) []string {
+	pages := cutText(briefText(w.Brief, w.Inputs), claimedText)
+	for _, in := range w.Inputs {
+		if in.Left {
+			pages = append(pages, cutText(inset(inputText(in, string(in.Result))), claimedText)...)
+		}
+	}
+	return pages
+}
+
+// briefPage is one of the pages, from 1, and the call for the next one.
+func briefPage(w work.Claimed, pages []string, n int) string {
+	text := pages[n-1]
+	if n > 1 {
+		text = fmt.Sprintf("page %d of %d of the brief of work %s:\n…%s", n, len(pages), short(w.WorkID), text)
+	}
+	if n == len(pages) {
+		return text
+	}
+	return fmt.Sprintf("%s…\ncut here; the next page: %s", text,
+		schemas.Tool("task_claim", "work_id", short(w.WorkID), "brief_page", n+1))
+}
+
 // inset moves the further lines of an agent's text in: one at the margin is the node's.
 func inset(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
 // briefText words a brief for a client that shows a model the text of an answer
-// alone. What may be long comes last; where it is cut, rest says where it is whole.
-func briefText(b work.Brief, before []work.Input, limit int, rest string) string {
+// alone. What may be long comes last.
+func briefText(b work.Brief, before []work.Input) string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, inset(fmt.Sprintf(format, args...))) }
 	for i, c := range b.Criteria {
@@ -57,21 +83,38 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 		add("inputs: %s", b.Inputs)
 	}
 	for _, in := range before {
-		result := string(in.Result)
+		result := cmp.Or(string(in.Result), "none")
 		if in.Left {
-			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, short(in.WorkID))
+			result = "too long for here, it is on the last pages"
 		}
-		add("result of %s%s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID),
-			when(in.State != "", ", which is %s%s", in.State, when(in.Note != "", " (%s)", Line(in.Note))),
-			cmp.Or(result, "none"))
+		add("%s", inputText(in, result))
 	}
-	return cutText(strings.Join(lines, "\n"), limit, rest)
+	return strings.Join(lines, "\n")
 }
 
-// cutText is text of at most limit bytes, and where the rest is if there is more.
-func cutText(text string, limit int, rest string) string {
-	if len(text) <= limit {
+// inputText words a result that an item builds on.
+func inputText(in work.Input, result string) string {
+	return fmt.Sprintf("result of %s%s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID),
+		when(in.State != "", ", which is %s%s", in.State, when(in.Note != "", " (%s)", Line(in.Note))), result)
+}
+
+// cutText cuts text into parts of at most limit bytes, between characters.
+func cutText(text string, limit int) (parts []string) {
+	for len(text) > limit {
+		at := limit
+		for at > limit-utf8.UTFMax && !utf8.RuneStart(text[at]) {
+			at--
+		}
+		parts, text = append(parts, text[:at]), text[at:]
+	}
+	return append(parts, text)
+}
+
+// begun is the beginning of a text of an item, and how the user sees the rest if there is more.
+func begun(text, item string) string {
+	parts := cutText(text, wholeText)
+	if len(parts) == 1 {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit], "") + "…\ncut here; " + rest
+	return parts[0] + "…\ncut here; the user sees all of it with cordelia task show " + short(item) + " --detail"
 }

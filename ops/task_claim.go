@@ -21,15 +21,16 @@ var taskClaim = waits(Define(Spec{
 	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write, Concurrent: true,
 	SearchHint: "next task lease take work queue",
 	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
-		"extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
+		"extends. Then task_report. If started for one job, name it: work_id, task_id, group or swarm.",
 }, claimTask), waiter[taskClaimIn, TaskClaimOut]{ready: workReady, show: shownClaim, undo: release})
 
 type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
 	WorkID       string          `json:"work_id,omitempty" ref:"work" jsonschema:"only this item"`
-	TaskID       string          `json:"task_id,omitempty" ref:"task" jsonschema:"only of this task"`
-	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only of this group"`
-	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only of this swarm"`
+	TaskID       string          `json:"task_id,omitempty" ref:"task" jsonschema:"only of it"`
+	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only of it"`
+	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only of it"`
+	BriefPage    int             `json:"brief_page,omitempty"`
 	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600, else 120"`
 	WaitSeconds  int             `json:"wait_seconds,omitempty" hint:"timeout,timeout_seconds" jsonschema:"0 to 50, as a task 3600"`
 }
@@ -41,13 +42,14 @@ func (in taskClaimIn) wanted() work.Wanted {
 // TaskClaimOut is the answer of task_claim.
 type TaskClaimOut struct {
 	Work *work.Claimed `json:"work,omitempty"`
+	Page string        `json:"page,omitempty"` // of the brief of the work that the caller holds
 	Next schemas.Hint  `json:"next"`
 }
 
 // Text says what to do, and all that is needed to do it.
 func (o TaskClaimOut) Text() string {
 	if o.Work == nil {
-		return o.Next.String()
+		return lines(o.Page, o.Next.String())
 	}
 	return leaseText(*o.Work) + "\n" + o.Next.String()
 }
@@ -124,8 +126,16 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 		}
 		switch {
 		case err != nil:
-		case ok:
-			out.Work = &claimed
+		case ok && claimed.Resumed && in.BriefPage > 1:
+			pages := briefPages(claimed)
+			if in.BriefPage > len(pages) {
+				return out, schemas.Invalidf("the brief of work %s has no page %d", short(claimed.WorkID), in.BriefPage).
+					Expecting("a page from 1 to %d", len(pages)).
+					Try("%s", schemas.Do("task_claim", "work_id", short(claimed.WorkID), "brief_page", len(pages)))
+			}
+			out.Page, out.Next = briefPage(claimed, pages, in.BriefPage), reportWith(claimed)
+		case ok: // also for a later page of what another lease was for: its fence is another
+			out.Work = leavingOut(claimed)
 			out.Next = reportWith(claimed)
 		case left > 0:
 			err = errNotYet
@@ -141,6 +151,16 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 		}
 		return out, err
 	})
+}
+
+// leavingOut is a claim without the results before that are too long for an answer.
+func leavingOut(c work.Claimed) *work.Claimed {
+	for i := range c.Inputs {
+		if c.Inputs[i].Left {
+			c.Inputs[i].Result = nil
+		}
+	}
+	return &c
 }
 
 // again is the call that waits for what was named.

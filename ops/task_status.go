@@ -90,12 +90,11 @@ func statusText(s work.Status) string {
 			schemas.Tool("task_cancel", "work_id", short(s.WorkID))))
 	}
 	if s.Brief != nil {
-		line = lines(line, briefText(*s.Brief, nil, wholeText, ""))
+		line = lines(line, begun(briefText(*s.Brief, nil), s.WorkID))
 	}
 	line = lines(line, when(s.Note != "", "note: %s", inset(s.Note)))
 	if len(s.Result) > 0 {
-		line += "\nresult: " + inset(cutText(oneJSON(s.Result), wholeText,
-			"memory ids hold what is longer")) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
+		line += "\nresult: " + inset(begun(oneJSON(s.Result), s.WorkID)) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
 	}
 	for _, e := range s.Evidence {
 		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head,

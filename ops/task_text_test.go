@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,11 +52,54 @@ func TestTheTextOfAClaimHasTheBrief(t *testing.T) {
 
 	text = h.textOf(one, "task_claim", map[string]any{})
 	require.Contains(t, text, "Read it all")
-	require.Contains(t, text, "cut here; all of it: task_status")
+	require.Contains(t, text, "cut here; the next page: task_claim")
 	require.LessOrEqual(t, len(text)/4, 2000, "tokens of four bytes")
 	w = h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
 	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{"work_id": w["work_id"], "detail": true}),
 		strings.Repeat("é", 9000))
+}
+
+// A worker that sees the text of an answer alone reads a long brief, and the results it builds on, by
+// calls of the one tool it has for that, in pages that are never long.
+func TestAWorkerReadsAllOfALongBrief(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	field := strings.Repeat("aé✓𝄞", 1600)
+	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "North"},
+		map[string]any{"intent": "South"}, map[string]any{"intent": "Add up", "depends_on": []int{0, 1},
+			"inputs": map[string]any{"field": field}, "criteria": []string{"all\nare counted"}}}})
+	north, south := strings.Repeat("north ", 9000), strings.Repeat("south ", 9000)
+	for _, result := range []string{north, south} {
+		w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
+		h.must(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+			"result": result})
+	}
+	text := h.textOf(one, "task_claim", map[string]any{"brief_page": 2})
+	require.Contains(t, text, "Add up", "who did not hold it sees its lease, and the first page")
+	next := regexp.MustCompile(`…\ncut here; the next page: task_claim (\{.*})`)
+	rest := regexp.MustCompile(`(?s)^page \d+ of \d+ of the brief of work [0-9a-f]+:\n…(.*?)(…\ncut here;.*)?$`)
+	all := text[:next.FindStringIndex(text)[0]]
+	for i := 0; next.MatchString(text); i++ {
+		require.Less(t, i, 100)
+		require.LessOrEqual(t, len(text)/4, 2000, "tokens of four bytes")
+		require.Contains(t, text, "task_report")
+		var args map[string]any
+		require.NoError(t, json.Unmarshal([]byte(next.FindStringSubmatch(text)[1]), &args))
+		text = h.textOf(one, "task_claim", args)
+		part := rest.FindStringSubmatch(strings.TrimSuffix(text, text[strings.LastIndex(text, "\nreport with"):]))
+		require.NotNil(t, part, text)
+		all += part[1]
+	}
+	for _, part := range []string{field, "all\n  are counted", north, south} {
+		require.Equal(t, 1, strings.Count(all, part), part[:9])
+	}
+	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
+	require.Nil(t, w["results_before"].([]any)[1].(map[string]any)["result"], "an answer is bounded")
+	_, err := h.call(one, "task_claim", map[string]any{"brief_page": 100})
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.ErrorContains(t, err, "has no page 100")
+	text = h.textOf(h.lead, "task_status", map[string]any{"work_id": w["work_id"], "detail": true})
+	require.NotContains(t, text, "cut here")
 }
 
 // What agents wrote cannot pass for the node's words, or for another part of the brief:

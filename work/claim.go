@@ -39,7 +39,7 @@ type Input struct {
 	State  schemas.WorkState `json:"state,omitempty"` // if it was not done
 	Note   string            `json:"note,omitempty"`  // why, by its last holder
 	Result json.RawMessage   `json:"result,omitempty" any:"true"`
-	Left   bool              `json:"left_out,omitempty"` // too long; task_status has it
+	Left   bool              `json:"left_out,omitempty"` // too long for the answer of a claim
 }
 
 // CheckLease says whether a lease may be that long; 0 means DefaultLease.
@@ -227,9 +227,8 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 		if err := rows.Scan(&in.WorkID, &in.Stage, &result, &in.State, &in.Note); err != nil {
 			return c, false, fmt.Errorf("read inputs: %w", err)
 		}
-		if room -= len(result); room < 0 {
-			in.Left = true
-		} else if result != "" {
+		room -= len(result)
+		if in.Left = room < 0 && result != ""; result != "" {
 			in.Result = json.RawMessage(result)
 		}
 		c.Inputs = append(c.Inputs, in)

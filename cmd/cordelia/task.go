@@ -37,6 +37,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		cli.Command{
 			Op: "task_claim", Use: "claim", Short: "Take the next item, or get back the one you hold",
 			Example: "cordelia task claim --as researcher --wait-seconds 30", Show: cli.Shown(showClaimed),
+			Hide: []string{"brief_page"}, // here a brief is shown whole
 		}.Command(a),
 		cli.Command{
 			Op: "task_report", Use: "report ID done|failed|released|progress",
