@@ -152,8 +152,14 @@ func dropped(before, after schemas.Grants) []string {
 
 // changes are the capabilities given, with the tools given beside them.
 func (in agentCapabilitiesIn) changes() (json.RawMessage, error) {
-	if len(in.Tools) == 0 {
+	if in.Tools == nil {
 		return in.Capabilities, nil
+	}
+	if len(in.Tools) == 0 { // a model that fills in each argument means to change nothing
+		return nil, schemas.Invalidf("tools is an empty list").Expecting("names of tools, or no tools at all").
+			Try("leave tools out, or to take all tools away: %s", schemas.Do("agent_capabilities", "agent", in.Agent,
+				"capabilities", map[string]any{"tools": []string{}})).
+			With(schemas.Violation{Path: "/tools", Msg: "names no tool"})
 	}
 	fields := map[string]json.RawMessage{}
 	if len(in.Capabilities) > 0 {

@@ -109,3 +109,23 @@ func TestRefusedPublicWritesSayWhoMay(t *testing.T) {
 	}
 	h.must(h.person(), "memory_write_warm", write)
 }
+
+// An empty list of tools is no list a model means: nothing is taken away, and the refusal says how
+// that is done.
+func TestAnEmptyListOfToolsIsRefused(t *testing.T) {
+	h := newHouse(t)
+	h.worker("hand")
+	args := map[string]any{"agent": "hand", "tools": []string{}}
+	_, err := h.call(h.lead, "agent_capabilities", args)
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.ErrorContains(t, err, "tools is an empty list")
+	tools := func() []any {
+		out := h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand"})
+		return out["capabilities"].(map[string]any)["tools"].([]any)
+	}
+	require.NotEmpty(t, tools())
+	tool, given := offered(t, err)
+	_, err = Find(tool).Call(t.Context(), h.node, h.lead, []byte(given))
+	require.NoError(t, err)
+	require.Empty(t, tools())
+}

@@ -31,7 +31,8 @@ type MemoryDeleteWarmOut struct {
 func (o MemoryDeleteWarmOut) Text() string {
 	switch o.done {
 	case memory.Bury:
-		return words("; ", "deleted "+short(o.ID), "mode undo brings it back")
+		// whole: an item of another writer has no short form any more for who deleted it
+		return words("; ", "deleted "+string(o.ID), "mode undo brings it back")
 	case memory.Undo:
 		return short(o.ID) + " is back"
 	}

@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -130,4 +131,24 @@ func TestAgentsOfOneNameAreCalledByTheirParents(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, []string{"east/helper", "west/helper", "ann"}, []string{who.of(east), who.of(west), who.of("ann")})
+}
+
+// Who deletes another's item of a group brings it back by the id that the answer names.
+func TestADeletionOfAnothersItemIsUndoneByTheIDItNames(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+	for _, name := range []string{"hand", "chief"} {
+		h.worker(name)
+		h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": name,
+			"role": map[string]string{"hand": "member", "chief": "admin"}[name]})
+	}
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "chief", "tools": []string{"+memory_delete_warm"}})
+	item := h.must(h.caller("hand"), "memory_write_warm", with(note("the bridge holds"),
+		map[string]any{"group": "team"}))["id"].(string)
+	chief := h.caller("chief")
+	said := h.text(chief, "memory_delete_warm", map[string]any{"id": schemas.ShortID(item)})
+	named := regexp.MustCompile(`^deleted (\S+); mode undo brings it back$`).FindStringSubmatch(said)
+	require.NotNil(t, named, said)
+	h.must(chief, "memory_delete_warm", map[string]any{"id": named[1], "mode": "undo"})
+	h.must(h.caller("hand"), "memory_read_warm", map[string]any{"ids": []string{item}})
 }

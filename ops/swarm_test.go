@@ -147,6 +147,24 @@ func TestBroadcastCostsWhatAWriteCosts(t *testing.T) {
 	}
 }
 
+// The tools of a slot change those it gets, as they do where an agent is registered.
+func TestToolsOfASlotAreAddedAndTakenAway(t *testing.T) {
+	h := newHouse(t)
+	slot := func(tools ...string) map[string]any {
+		return map[string]any{"slot": "draft", "capabilities": map[string]any{"tools": tools}}
+	}
+	made := h.swarm("broadcast", slot("+task_submit", "-swarm_status"))
+	id := made["agents"].([]any)[0].(map[string]any)["agent_id"]
+	tools := h.must(h.lead, "agent_capabilities", map[string]any{"agent": id})["capabilities"].(map[string]any)["tools"]
+	require.Contains(t, tools, "task_submit")
+	require.Contains(t, tools, "task_claim")
+	require.NotContains(t, tools, "swarm_status")
+	_, err := h.call(h.lead, "swarm_create", map[string]any{"goal": "Count", "swarm_id": "swarm-goats",
+		"strategy": "broadcast", "agents": []any{slot("+task_eat")}})
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.ErrorContains(t, err, "the swarm was not made")
+}
+
 // The strategies' rules hold against the authorizer, not against good manners: an
 // agent with every tool and group there is stays out of another's cell.
 func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {

@@ -141,7 +141,7 @@ func (p *Plan) readSlots(c *checker) {
 		}
 		if len(a.Capabilities) > 0 {
 			s.asked = string(a.Capabilities)
-			if _, err := access.ParseCapabilities(a.Capabilities, p.tools); err != nil {
+			if _, err := capabilities(s.asked, false, schemas.MaxSwarmAgents, p.tools); err != nil {
 				c.below(at+"/capabilities", err)
 			}
 		}
