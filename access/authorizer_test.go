@@ -379,10 +379,11 @@ func TestActingAsSomeoneElse(t *testing.T) {
 	require.Equal(t, worker, actor)
 	require.Equal(t, []schemas.EntityID{lead}, via)
 	require.NoError(t, do(lead, string(worker[:9])), "by id prefix")
-	require.ErrorIs(t, do(worker, "lead"), schemas.ErrNotFound, "never upwards")
+	require.Equal(t, access.NotBelow("lead"), do(worker, "lead"), "never upwards")
 	require.ErrorIs(t, do(worker, string(other)), schemas.ErrNotFound, "never sideways")
 	hidden, absent := do(worker, string(other)), do(worker, "nobody-of-this-name")
-	require.Equal(t, schemas.CodeOf(absent), schemas.CodeOf(hidden))
+	require.Equal(t, access.NotKnown(string(other)), hidden)
+	require.Equal(t, access.NotKnown("nobody-of-this-name"), absent)
 	err := n.a.Do(t.Context(), as(lead), access.Op{Tool: "memory_write_warm", Effect: access.Write, As: "work",
 		InPerson: true}, note)
 	require.ErrorIs(t, err, schemas.ErrDenied)

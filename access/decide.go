@@ -147,8 +147,11 @@ func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, err
 	if err != nil {
 		return nil, err
 	}
-	if target == nil || !target.hasAncestor(c.self().ID) {
+	if target == nil {
 		return nil, NotKnown(ref)
+	}
+	if !target.hasAncestor(c.self().ID) {
+		return nil, NotBelow(ref)
 	}
 	return target, nil
 }

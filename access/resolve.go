@@ -117,7 +117,15 @@ func NotKnown(ref string) error { return notKnown(ref) }
 func notKnown(ref string) *schemas.Error {
 	return schemas.NotFoundf("there is no agent %q here", schemas.Shorten(ref, 64)).
 		Expecting("a name, parent/name, an id, or the first 8 or more characters of an id").
-		Try("%s shows the agents you can name", schemas.Tool("agent_list"))
+		Try("%s shows the agents below you", schemas.Tool("agent_list"))
+}
+
+// NotBelow refuses what the actor may do for itself and those below it, where it may know of the agent that ref
+// means: for any other agent the answer is NotKnown.
+func NotBelow(ref string) *schemas.Error {
+	return schemas.Deniedf("%s is not below you", schemas.Shorten(ref, 64)).
+		Expecting("an agent below you").
+		Try("%s shows the agents below you", schemas.Tool("agent_list"))
 }
 
 // notKnownTo is NotKnown with the name that viewer may have meant, of those that it may know of.
@@ -129,7 +137,7 @@ func notKnownTo(tx *store.Tx, viewer schemas.EntityID, ref string) error {
 		return fmt.Errorf("read names: %w", err)
 	}
 	if near := schemas.Nearest(strings.ToLower(ref), names); near != "" {
-		return refusal.Try("did you mean %q? %s shows the agents you can name", near, schemas.Tool("agent_list"))
+		return refusal.Try("did you mean %q? %s shows the agents below you", near, schemas.Tool("agent_list"))
 	}
 	return refusal
 }

@@ -46,7 +46,7 @@ func TestANextCallOfAnotherIsWithoutAs(t *testing.T) {
 		"a tool it has not": {"agent_list", map[string]any{"as": "hand"},
 			`Next: the parent can add it: agent_capabilities {"agent": "hand", "tools": ["+agent_list"]}`},
 		"no such agent": {"memory_search", map[string]any{"as": "Hand", "query": "x"},
-			"Next: did you mean \"hand\"? agent_list shows the agents you can name"},
+			"Next: did you mean \"hand\"? agent_list shows the agents below you"},
 		"a tool that only others have": {"memory_search", map[string]any{"as": "hand", "query": "x", "author": "nobody"},
 			"Next: agent_list shows"},
 		"the same call": {"memory_write_warm", map[string]any{"as": "hand", "type": "learning",

@@ -105,8 +105,7 @@ var agentCapabilities = Define(Spec{
 		if below, err := g.Holds(r.ID); err != nil {
 			return AgentCapabilitiesOut{}, err
 		} else if !below {
-			return AgentCapabilitiesOut{}, schemas.Deniedf("%s is not below you",
-				r.Name).Try("%s shows the agents below you", schemas.Tool("agent_list"))
+			return AgentCapabilitiesOut{}, access.NotBelow(r.Name)
 		}
 		if in.AutoMerge != nil && *in.AutoMerge || in.AcceptFrom != nil && len(*in.AcceptFrom) > 0 {
 			if err := mayOptIn(g, c.tainted()); err != nil {

@@ -208,8 +208,8 @@ func TestEventsTellOfEveryChange(t *testing.T) {
 	require.Empty(t, n.heard(lead))
 }
 
-// What is above an agent, and the agent, see its score; for everyone else there
-// is no such agent.
+// What is above an agent, and the agent, see its score. Others are refused it, and learn that there is
+// such an agent only where they may name it.
 func TestWhoSeesAScore(t *testing.T) {
 	n := newNode(t)
 	n.Group("plaza", ann, solo, work)
@@ -219,8 +219,12 @@ func TestWhoSeesAScore(t *testing.T) {
 	for _, who := range []schemas.EntityID{work, lead, ann} {
 		require.NoError(t, read(who, string(work)))
 	}
-	for _, who := range []schemas.EntityID{kid, mate, solo, bea, eve} {
+	for _, who := range []schemas.EntityID{mate, bea, eve} {
 		require.Equal(t, access.NotKnown(string(work)), read(who, string(work)))
 	}
+	for who, how := range map[schemas.EntityID]string{kid: "which is above it", solo: "with which it shares a group"} {
+		require.Equal(t, access.NotBelow(string(work)), read(who, string(work)), how)
+	}
+	require.ErrorIs(t, read(solo, string(ann)), schemas.ErrInvalid)
 	require.ErrorIs(t, read(ann, ""), schemas.ErrInvalid)
 }

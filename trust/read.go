@@ -29,7 +29,7 @@ type Standing struct {
 }
 
 // Read gives the standing of an agent to itself and to those above it; "" is the actor. Errors:
-// CodeNotFound for any other agent.
+// CodeDenied for another agent that the actor may know of, CodeNotFound for any other.
 func Read(g access.Grant, ref string) (Standing, error) {
 	id, err := scored(g, ref)
 	if err != nil {
@@ -54,12 +54,12 @@ func scored(g access.Grant, ref string) (schemas.EntityID, error) {
 	if err != nil {
 		return "", err
 	}
-	if !above {
-		return "", access.NotKnown(ref)
-	}
 	if !schemas.IsAgentID(string(id)) {
 		return "", schemas.Invalidf("people are not scored").
 			Try("name an agent; %s shows those below you", schemas.Tool("agent_list"))
+	}
+	if !above {
+		return "", access.NotBelow(ref)
 	}
 	return id, nil
 }

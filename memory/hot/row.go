@@ -90,7 +90,7 @@ func need(g access.Grant, kind access.Kind, entity schemas.EntityID) error {
 func noContext() error {
 	return schemas.NotFoundf("there is no context here that you may read of the agent you named").
 		Expecting("an agent whose context you have the right to read").
-		Try("%s shows the agents you can name; without entity, %s reads your own", schemas.Tool("agent_list"),
+		Try("%s shows the agents below you; without entity, %s reads your own", schemas.Tool("agent_list"),
 			schemas.Tool("memory_read_hot"))
 }
 
