@@ -96,7 +96,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, e
 	}
 	return Transact(ctx, c, func(g access.Grant) (ReintegrateOut, error) {
 		if err := agents.Answer(g, ch, key); errors.Is(err, schemas.ErrUnauthenticated) {
-			return ReintegrateOut{}, badReturn(err)
+			return ReintegrateOut{}, in.badReturn(err)
 		} else if err != nil {
 			return ReintegrateOut{}, err
 		}
@@ -166,16 +166,16 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
 	if !bySelf {
 		nonce, err := base64.StdEncoding.DecodeString(in.Nonce)
 		if err != nil || len(nonce) != len(ch.Nonce) {
-			return ch, p, key, badReturn(errors.New("the nonce is not one of this node"))
+			return ch, p, key, in.badReturn(errors.New("the nonce is not one of this node"))
 		}
 		if p.Signature, err = base64.StdEncoding.DecodeString(in.Signature); err != nil {
-			return ch, p, key, badReturn(err)
+			return ch, p, key, in.badReturn(err)
 		}
 		ch = schemas.AuthChallenge{Audience: returnAudience, NodeID: string(c.Node.ID), AgentID: me,
 			Purpose: schemas.PurposeReintegrate,
 			Nonce:   [32]byte(nonce), ExpiresUnixMicro: in.Expires}
 		if err := c.Node.CheckChallenge(ch); err != nil {
-			return ch, p, key, badReturn(err)
+			return ch, p, key, in.badReturn(err)
 		}
 	}
 	p.Statement = b.Statement(ch).SigningBytes()
@@ -183,18 +183,19 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
 		p.Signature, _ = c.Caller.Sign(p.Statement)
 	}
 	if err := keys.Verify(key.PublicKey, p.Statement, p.Signature); err != nil {
-		return ch, p, key, badReturn(err)
+		return ch, p, key, in.badReturn(err)
 	}
 	return ch, p, key, nil
 }
 
 // badReturn is the one answer to every proof of a return that fails.
-func badReturn(cause error) error {
+func (in reintegrateIn) badReturn(cause error) error {
 	return schemas.Errorf(schemas.CodeUnauthenticated, "this return is not proven by the agent's key").
 		Expecting("the message of a challenge for exactly what is handed in, signed within 60 "+
 			"seconds").
-		Try("%s, sign its message, then repeat it with action submit",
-			schemas.Tool("reintegrate", "action", "challenge")).Because(cause)
+		Try("%s with the same memories, sign its message, then repeat it with action submit",
+			schemas.Tool("reintegrate", "action", "challenge", "session_count", in.SessionCount, "chain_hash",
+				in.ChainHash)).Because(cause)
 }
 
 // returned is the answer to a return: what became of what was brought, and the

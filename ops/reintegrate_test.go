@@ -381,6 +381,7 @@ func TestReturnsAreBounded(t *testing.T) {
 	}
 	_, err := a.call(a.rover, "reintegrate", a.claim(found("One more")))
 	require.ErrorIs(t, err, schemas.ErrConflict)
+	bound := err
 	require.Equal(t, "match", a.brings()["divergence"], "with nothing brought it goes on")
 	for _, c := range []Caller{a.scout, a.lead} {
 		_, err = a.call(c, "reintegrate", map[string]any{"action": "withdraw", "staging": last})
@@ -391,6 +392,26 @@ func TestReturnsAreBounded(t *testing.T) {
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%Well 2%'`))
 	a.brings(found("One more"))
 	require.Len(t, a.waiting(a.lead), 3)
+
+	// What a refusal names takes the oldest back, until nothing is left.
+	require.Contains(t, hinted(t, bound), `reintegrate {"action": "withdraw", "staging": "staging-`)
+	for left := 3; left > 0; left-- {
+		_, err := a.call(a.rover, "reintegrate", map[string]any{"action": "withdraw"})
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+		require.Equal(t, left, strings.Count(err.Error(), "staging-")-1, "each that waits, and the call for one")
+		if left == 3 {
+			require.Equal(t, `wait for review.closed with events_poll, or take one back: `+hinted(t, err), hinted(t, bound))
+		}
+		_, args := offered(t, err)
+		_, err = Find("reintegrate").Call(t.Context(), a.node, a.rover, []byte(args))
+		require.NoError(t, err)
+	}
+	_, err = a.call(a.rover, "reintegrate", map[string]any{"action": "withdraw"})
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.ErrorContains(t, err, "nothing that you brought back waits")
+	for i := range 2 {
+		a.brings(found(fmt.Sprintf("Brook %d is deep", i)))
+	}
 	rest := a.must(a.lead, "review_decide", map[string]any{"reject_rest": a.waiting(a.lead)[0]["staging"]})
 	require.Len(t, rest["decided"], 1)
 	require.Len(t, rest["closed"], 1)

@@ -284,10 +284,14 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 	if g.Tx() == nil {
 		return 0, access.ErrNoGrant
 	}
-	rows, err := pending(g, group)
-	if err == nil && (len(rows) == 0 || rows[0].author != g.Actor()) {
-		err = nothingWaits(string(group))
+	open, err := openOf(g, g.Actor())
+	if err != nil {
+		return 0, err
 	}
+	if !slices.Contains(open, group) {
+		return 0, nothingToTakeBack(group, open)
+	}
+	rows, err := pending(g, group)
 	if err != nil {
 		return 0, err
 	}
@@ -298,6 +302,20 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 	}
 	_, err = closeIfDone(g, rows[0])
 	return len(rows), err
+}
+
+// nothingToTakeBack refuses to withdraw from a group in which nothing of the actor's waits; open are those in
+// which something does.
+func nothingToTakeBack(group schemas.GroupID, open []schemas.GroupID) error {
+	if len(open) == 0 {
+		return schemas.NotFoundf("nothing that you brought back waits for review").
+			Try("what became of it came as review.closed: %s", schemas.Tool("events_poll"))
+	}
+	refusal := schemas.NotFoundf("nothing that you brought back waits in %q", group)
+	if group == "" {
+		refusal = schemas.Invalidf("withdraw lacks staging")
+	}
+	return refusal.Expecting("one of %s", schemas.Joined(open)).Try("%s", takeBack(open[0]))
 }
 
 // closeIfDone ends a return that has no waiting item any more: it deletes the text of items

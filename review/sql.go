@@ -1,7 +1,8 @@
 package review
 
 const (
-	countOpen    = `SELECT count(*) FROM returns WHERE agent = ? AND closed_at = 0`
+	// selectOpen lists the staging groups of what waits of an agent, in order of arrival.
+	selectOpen   = `SELECT group_id FROM returns WHERE agent = ? AND closed_at = 0 ORDER BY at, id`
 	selectBefore = `SELECT count(*) FROM returns WHERE agent = ?1 AND (batch_hash = ?2 AND group_id <> '' AND ?5
 		OR session_count = ?3 AND chain_hash = ?4 AND divergence IN ('gap', 'fork'))`
 	selectStaging = `SELECT 1 FROM groups WHERE id = ?`
