@@ -91,3 +91,29 @@ func TestTagsInOneText(t *testing.T) {
 		require.Len(t, found["results"], 1, "%v", tags)
 	}
 }
+
+// The refusal of work for an agent that could not claim it offers a call that lists the agents that could.
+func TestWorkForAnAgentThatCannotClaimItNamesTheList(t *testing.T) {
+	h := newHouse(t)
+	h.worker("hand")
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
+	item := func(name string) []any { return []any{map[string]any{"intent": "Dredge", "assigned_to": name}} }
+	for list, args := range map[string]map[string]any{"memory_group": {"items": item("hand"), "group": "plant"},
+		"agent_list": {"items": item("ann")}} {
+		e := h.refusal(h.lead, "task_submit", args)
+		require.Contains(t, e.Msg, "could not claim this work")
+		var calls []schemas.Call
+		for _, part := range e.Hint {
+			if part.Call != nil {
+				calls = append(calls, *part.Call)
+			}
+		}
+		require.Len(t, calls, 1, "%s", e.Hint)
+		require.Equal(t, list, calls[0].Tool)
+		given := map[string]any{}
+		for _, arg := range calls[0].Args {
+			given[arg.Name] = arg.Value
+		}
+		h.must(h.lead, list, given)
+	}
+}

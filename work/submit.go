@@ -340,10 +340,13 @@ func (d Draft) class(g access.Grant, people map[string]schemas.EntityID) (class,
 		return l, err
 	}
 	if !in {
-		return l, schemas.Invalidf("%s could not claim this work",
-			d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
-			Try("%s lists members, %s the agents below you", schemas.Tool("memory_group", "action", "read"),
-				schemas.Tool("agent_list"))
+		refusal := schemas.Invalidf("%s could not claim this work", d.AssignedTo)
+		if d.group == "" {
+			return l, refusal.Expecting("an agent below you; or a member of a group, with that group").
+				Try("%s lists the agents below you", schemas.Tool("agent_list"))
+		}
+		return l, refusal.Expecting("a member of the group").
+			Try("%s lists its members", schemas.Tool("memory_group", "action", "read", "group", d.group))
 	}
 	people[at], l.assigned = id, id
 	return l, nil
