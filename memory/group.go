@@ -223,7 +223,7 @@ func mayOwn(g access.Grant, id schemas.GroupID, kind GroupKind, argument string)
 	}
 	return schemas.Deniedf("this agent may not write groups named %s", id).
 		Try("choose a %s its capabilities match (%s shows them), or ask the parent", argument,
-			schemas.Tool("agent_list"))
+			schemas.Tool("agent_list", "agent", access.RefOf(g.Tx(), g.Actor())))
 }
 
 func encodeCulture(c Culture) string {

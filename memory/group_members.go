@@ -64,7 +64,7 @@ func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added
 	case before == role:
 		return added, nil
 	case before == access.RoleOwner && info.owners() == 1:
-		return Added{}, lastOwner(id)
+		return Added{}, lastOwner(info)
 	case before != "":
 		if err := join(g, id, member, role); err != nil {
 			return Added{}, err
@@ -128,10 +128,17 @@ func (i GroupInfo) owners() (n int) {
 	return n
 }
 
-func lastOwner(id schemas.GroupID) error {
-	return schemas.Conflictf("%s would be without an owner",
-		id).Try("first make another member owner with %s",
-		schemas.Tool("memory_group", "action", "add", "role", "owner"))
+// lastOwner refuses to leave a group without an owner, with the call that makes its first other member one.
+func lastOwner(info GroupInfo) error {
+	var other any = schemas.Blank(`"…"`)
+	for _, m := range info.Members {
+		if m.Role != access.RoleOwner {
+			other = m.ID
+			break
+		}
+	}
+	return schemas.Conflictf("%s would be without an owner", info.ID).Try("first make another member owner: %s",
+		schemas.Tool("memory_group", "action", "add", "group", info.ID, "entity", other, "role", access.RoleOwner))
 }
 
 // join writes a membership. A new member hears what comes from now on.
@@ -196,7 +203,7 @@ func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.Entit
 		}
 	}
 	if before == access.RoleOwner && info.owners() == 1 {
-		return "", lastOwner(id)
+		return "", lastOwner(info)
 	}
 	return who, Leave(g, id, who)
 }

@@ -70,8 +70,8 @@ func admit(g access.Grant, id schemas.GroupID, member schemas.EntityID, role Rol
 		return err
 	} else if !ok {
 		return schemas.Deniedf("the agent is not below you, so it is invited, not added").
-			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add"),
-				schemas.Other("review_decide"))
+			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add", "group", id,
+				"entity", member, "role", role), schemas.Other("review_decide"))
 	}
 	return join(g, id, member, role)
 }
@@ -112,9 +112,14 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 		return "", fmt.Errorf("count invitations: %w", err)
 	}
 	if waiting >= maxInvitations {
+		var oldest Invitation
+		if err := tx.QueryRow(selectOwnInvite, g.Actor()).Scan(&oldest.Group, &oldest.Invited); err != nil {
+			return "", fmt.Errorf("read invitations: %w", err)
+		}
 		return "", schemas.Conflictf("%d invitations of yours wait for an answer", waiting).Expecting("at most %d",
 			maxInvitations).
-			Try("take one back with %s, or wait", schemas.Tool("memory_group", "action", "remove"))
+			Try("take one back, or wait; the oldest: %s", schemas.Tool("memory_group", "action", "remove", "group",
+				oldest.Group, "entity", oldest.Invited))
 	}
 	i := Invitation{ID: schemas.NewID(), Group: group, Invited: invited, Role: role, Inviter: g.Actor(),
 		State: schemas.ReviewPending}

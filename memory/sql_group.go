@@ -83,6 +83,8 @@ const (
 	selectDeclined = `SELECT coalesce(max(decided_at), 0) FROM invitations WHERE group_id = ? AND entity_id = ?
 		AND inviter = ? AND state = 'rejected' AND decided_at > ?`
 	countInvitations = `SELECT count(*) FROM invitations WHERE inviter = ? AND state = 'pending'`
+	selectOwnInvite  = `SELECT group_id, entity_id FROM invitations WHERE inviter = ? AND state = 'pending'
+		ORDER BY at, id LIMIT 1`
 	insertInvitation = `INSERT INTO invitations(id, group_id, entity_id, role, inviter, state, at)
 		VALUES (?, ?, ?, ?, ?, 'pending', ?)`
 	updateInvitation = `UPDATE invitations SET state = ?, decided_by = ?, decided_at = ?

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"slices"
+
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
@@ -49,12 +51,21 @@ func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Re
 }
 
 // JoinGroups makes an agent a member of the groups its parent approved: as
-// member where it may write, else as viewer.
+// member where it may write, else as viewer. Of groups in which it is that already, the actor need be no member.
 func JoinGroups(g access.Grant, r agents.Record) error {
+	held, err := g.MembershipsOf(r.ID)
+	if err != nil {
+		return err
+	}
 	for _, group := range r.Grants.Groups {
 		role := access.RoleViewer
 		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
 			role = access.RoleMember
+		}
+		if slices.ContainsFunc(held, func(m access.Membership) bool {
+			return string(m.Group) == group && m.Role == role
+		}) {
+			continue
 		}
 		// below the actor: never invited
 		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {

@@ -229,10 +229,46 @@ func TestAddingReachesInOneCall(t *testing.T) {
 	said, _ := out["note"].(string)
 	_, rest, ok := strings.Cut(said, "agent_capabilities ")
 	require.True(t, ok, said)
-	call, _, _ := strings.Cut(rest, ", then add it again")
-	_, err = Find("agent_capabilities").Call(t.Context(), h.node, h.person(), []byte(call))
-	require.NoError(t, err, call)
+	for call := range strings.SplitSeq(rest, ", then agent_capabilities ") {
+		_, err = Find("agent_capabilities").Call(t.Context(), h.node, h.person(), []byte(call))
+		require.NoError(t, err, call)
+	}
 	require.Nil(t, h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "team",
 		"entity": "low"})["note"])
 	h.must(h.caller("low"), "memory_write_warm", with(note("The tower leans"), map[string]any{"group": "team"}))
+}
+
+// Whoever accepts an invitation and does not reach the group itself is given the call of the agent above, which
+// it may not make, as that, and the call that is its own.
+func TestAnAcceptedInvitationNamesWhoseCallIsMissing(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "hall"})
+	one := h.founding("one")
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "hall", "entity": "one"})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "mid", "name": "mid",
+		"groups": []string{"hall"}, "capabilities": map[string]any{
+			"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"hall"},
+				"visibility": []string{"group", "public"}},
+			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"hall"},
+				"visibility": []string{"group"}},
+			"tools": Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "ttl_seconds": 7200}})
+	mid := h.caller("mid")
+	h.must(mid, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "low", "name": "low"})
+	h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "hall", "entity": "low"})
+	h.must(one, "memory_group", map[string]any{"action": "create", "group": "ones"})
+	h.must(one, "memory_group", map[string]any{"action": "add", "group": "ones", "entity": "low"})
+	waits := h.must(mid, "review_list", map[string]any{})["waiting"].([]any)[0].(map[string]any)
+	decided := h.must(mid, "review_decide", decisions(approve(waits)))["decided"].([]any)[0].(map[string]any)
+
+	calls := strings.Split(decided["note"].(string), "agent_capabilities ")
+	require.Len(t, calls, 3, decided["note"])
+	require.Contains(t, calls[0], "because mid above it does not; the parent of that one can change it: ")
+	above := strings.TrimSuffix(calls[1], ", then ")
+	_, err := Find("agent_capabilities").Call(t.Context(), h.node, mid, []byte(above))
+	require.ErrorIs(t, err, schemas.ErrDenied, "none widens its own rights")
+	_, err = Find("agent_capabilities").Call(t.Context(), h.node, h.person(), []byte(above))
+	require.NoError(t, err, above)
+	_, err = Find("agent_capabilities").Call(t.Context(), h.node, mid, []byte(calls[2]))
+	require.NoError(t, err, calls[2])
+	h.must(h.caller("low"), "memory_write_warm", with(note("The tower leans"), map[string]any{"group": "ones"}))
 }

@@ -106,8 +106,22 @@ func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
 	require.Equal(t, true, shown()["suspended"])
 	require.Contains(t, shown()["next"], "resume")
 	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{"task_id": id}), "(suspended)")
+	lifts := `agent_lifecycle {"agent": "scout", "action": "resume"}`
+	require.Contains(t, shown()["next"], lifts)
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "resume"})
 	require.Nil(t, shown()["suspended"])
+
+	// Who is not above the suspended agent gets no call that it may not make.
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "hall"})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other",
+		"name": "other", "groups": []string{"hall"}})
+	other := h.caller("other")
+	h.must(h.person(), "agent_capabilities", map[string]any{"agent": "other", "tools": []string{"+task_status"}})
+	id = h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "hall"})["task_id"]
+	h.must(h.person(), "agent_lifecycle", map[string]any{"agent": "claude-code", "action": "suspend"})
+	said := h.textOf(other, "task_status", map[string]any{"task_id": id})
+	require.Contains(t, said, "so nothing new begins until the user ends that")
+	require.NotContains(t, said, "agent_lifecycle")
 }
 
 // A stage of a task gets copies of the items that the outputs before it name, as a

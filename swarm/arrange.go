@@ -56,7 +56,7 @@ func assigned(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]wor
 			out[i] = d.In(cell)
 		}
 	}
-	return out, c.misplaced()
+	return out, c.misplaced(group)
 }
 
 // placeOf is the slot and the cell of an agent in a swarm; no cell if it has none, or
@@ -143,15 +143,16 @@ func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]wor
 		}
 		out[i] = d.In(s.cell)
 	}
-	return out, c.misplaced()
+	return out, c.misplaced(group)
 }
 
-func (c *checker) misplaced() error {
+func (c *checker) misplaced(group schemas.GroupID) error {
 	if len(c.found) == 0 {
 		return nil
 	}
 	return schemas.Invalidf("the task was not submitted: it does not fit how the swarm works").
-		Try("%s shows its strategy and its slots; mend what is named, and submit again", schemas.Tool("swarm_status")).
+		Try("%s shows its strategy and its slots; mend what is named, and submit again",
+			schemas.Tool("swarm_status", "swarm_id", group)).
 		With(c.found...)
 }
 

@@ -118,7 +118,7 @@ func (b *building) resume() error {
 	case s.creator != b.g.Actor():
 		return schemas.Deniedf(
 			"only who made the swarm, and those above, add to it, because the agents are theirs").Try(
-			"ask its maker; %s shows the swarm", schemas.Tool("swarm_status"))
+			"ask its maker; %s shows the swarm", schemas.Tool("swarm_status", "swarm_id", s.id))
 	case s.ended != 0:
 		return schemas.Conflictf("%s has ended", s.id).Try("make a new one with %s", schemas.Tool("swarm_create"))
 	}

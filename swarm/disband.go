@@ -66,7 +66,7 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 		return out, err
 	} else if !runs {
 		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it",
-			s.id).Try("ask them; %s names the coordinator", schemas.Tool("swarm_status"))
+			s.id).Try("ask them; %s names the coordinator", schemas.Tool("swarm_status", "swarm_id", s.id))
 	}
 	if s.ended != 0 {
 		return s.again(e)

@@ -40,7 +40,8 @@ func open(g access.Grant, kind access.Kind, entity schemas.EntityID) (*row, erro
 	}
 	if kind == access.KindWrite && r.archived != 0 {
 		return nil, schemas.Conflictf("the context of %s is archived since %s", entity, events.Timestamp(r.archived)).
-			Try("the parent can reactivate the agent with %s", schemas.Other("agent_lifecycle"))
+			Try("the parent can reactivate the agent with %s", schemas.Other("agent_lifecycle", "agent",
+				access.RefOf(g.Tx(), entity), "action", schemas.Reactivate))
 	}
 	return r, nil
 }

@@ -82,6 +82,14 @@ func TestUnprovenWaitsForAPerson_INV_PROOF(t *testing.T) {
 		n := newNode(t)
 		id := held(n)
 		require.Contains(t, string(n.show(id).Proposed), "a person decides on what no call proves")
+		err := n.do(lead, "task_submit", func(g access.Grant) error {
+			_, err := n.tasks.Answer(g, id, "yes")
+			return err
+		})
+		var refused *schemas.Error
+		require.ErrorAs(t, err, &refused)
+		require.Contains(t, refused.Hint.String(), "cordelia review at the terminal")
+		require.NotContains(t, refused.Hint.String(), "review_decide", "an agent does not decide it")
 		require.Contains(t, n.show(id).SubTasks[0].Criteria[0], "held: tests pass")
 		require.Zero(t, one[int](n, `SELECT count(*) FROM capability_trust WHERE agent = ? AND capability = 'executor'`,
 			a), "nobody proved it")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/access"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -14,7 +15,7 @@ import (
 // not keep it for ever: it ends up before a person.
 func TestTakingTurnsAtASeatEnds(t *testing.T) {
 	n := newNode(t)
-	n.begin(lead, Request{}, oneStep)
+	id := n.begin(lead, Request{}, oneStep)
 	n.report(a, n.claim(a, "R3"), `{}`)
 	state := schemas.WorkReady
 	for turn := 0; state == schemas.WorkReady; turn++ {
@@ -31,4 +32,17 @@ func TestTakingTurnsAtASeatEnds(t *testing.T) {
 		state = f.State
 	}
 	require.Equal(t, schemas.WorkBlocked, state)
+	waits := func(who schemas.EntityID) (hint string) {
+		require.NoError(t, n.Do(who, "task_status", access.Read, func(g access.Grant) error {
+			v, err := Show(g, id, false)
+			if err == nil {
+				hint = v.Seats[0].Waits.String()
+			}
+			return err
+		}))
+		return hint
+	}
+	require.Contains(t, waits(ann), "task_submit {\"retry\": ")
+	require.Contains(t, waits(lead), "ask the user to run cordelia task retry ")
+	require.NotContains(t, waits(lead), "task_submit", "a person alone retries")
 }

@@ -111,17 +111,13 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 		v.Result = json.RawMessage(t.result)
 	}
 	if !t.state.Final() {
-		v.Next = next(t)
-		if t.state == schemas.TaskReview && !g.IsHuman() {
-			v.Next = schemas.Hintf("a person decides, and until then the result does not count: the user sees it and " +
-				"answers with cordelia review at the terminal")
-		}
-		if v.Suspended, err = suspended(g, t.submitter); err != nil {
+		v.Next = next(g, t)
+		lift, err := suspension(g, t.submitter)
+		if err != nil {
 			return View{}, err
 		}
-		if v.Suspended {
-			v.Next = schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins; %s "+
-				"lifts that", schemas.Tool("agent_lifecycle", "action", schemas.Resume))
+		if v.Suspended = lift != nil; v.Suspended {
+			v.Next = lift
 		}
 	}
 	if err := v.addRounds(g, t, detail); err != nil {
@@ -150,10 +146,21 @@ func proposed(result string) (json.RawMessage, error) {
 	return json.Marshal(members)
 }
 
-// suspended reports whether an agent, or one above it, is.
-func suspended(g access.Grant, id schemas.EntityID) (bool, error) {
+// suspension says how it ends that an agent, or one above it, is suspended; nil if none is.
+func suspension(g access.Grant, id schemas.EntityID) (schemas.Hint, error) {
 	chain, err := g.ChainOf(id)
-	return slices.ContainsFunc(chain, func(l access.ChainLink) bool { return l.Status == schemas.Suspended }), err
+	at := slices.IndexFunc(chain, func(l access.ChainLink) bool { return l.Status == schemas.Suspended })
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	of := chain[at].ID
+	below, err := g.Holds(of)
+	if err != nil || !below || of == g.Actor() {
+		return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins until the " +
+			"user ends that"), err
+	}
+	return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins; %s lifts that",
+		schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), of), "action", schemas.Resume)), nil
 }
 
 // StateOf is where a task stands. CodeNotFound if it is none of the pipeline, or
@@ -293,8 +300,11 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 				"user to run cordelia review")
 		}
 	case schemas.WorkBlocked:
-		v.Waits = schemas.Hintf("for a person: it was given back or ran out too often; %s, or %s",
-			schemas.Tool("task_submit", "retry", schemas.ShortID(s.id)),
+		var again any = schemas.Tool("task_submit", "retry", schemas.ShortID(s.id))
+		if !g.IsHuman() {
+			again = "ask the user to run cordelia task retry " + schemas.ShortID(s.id)
+		}
+		v.Waits = schemas.Hintf("for a person: it was given back or ran out too often; %s, or %s", again,
 			schemas.Tool("task_cancel", "work_id", schemas.ShortID(s.id)))
 	case schemas.WorkReady:
 		any, err := work.AnyTaker(g, s.item)

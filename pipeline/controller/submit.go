@@ -96,9 +96,9 @@ type Submitted struct {
 }
 
 // submitted says how a task stands after a call of its submitter.
-func (t *task) submitted() (Submitted, error) {
+func (t *task) submitted(g access.Grant) (Submitted, error) {
 	reason, err := t.reason()
-	return Submitted{t.id, t.state, reason, next(t)}, err
+	return Submitted{t.id, t.state, reason, next(g, t)}, err
 }
 
 // reason says why a task is over, "" if it is not.
@@ -154,7 +154,7 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	return t.submitted()
+	return t.submitted(g)
 }
 
 // newTask is the task that a request asks for, before it is written.
@@ -192,7 +192,7 @@ func mayOffer(g access.Grant, group schemas.GroupID, t pipeline.Team) error {
 }
 
 // next says what to do about a task.
-func next(t *task) schemas.Hint {
+func next(g access.Grant, t *task) schemas.Hint {
 	shows := schemas.Tool("task_status", "task_id", schemas.ShortID(t.id))
 	switch t.state {
 	case schemas.TaskPerceiving:
@@ -205,6 +205,10 @@ func next(t *task) schemas.Hint {
 		return schemas.Hintf("answer with %s and the answers; without them it goes on as it is",
 			schemas.Tool("task_submit", "task_id", schemas.ShortID(t.id)))
 	case schemas.TaskReview:
+		if !g.IsHuman() {
+			return schemas.Hintf("a person decides, and until then the result does not count: the user sees it and " +
+				"answers with cordelia review at the terminal")
+		}
 		return schemas.Hintf("a person decides: %s shows the result, %s takes the decision", schemas.Tool("review_list"),
 			schemas.Tool("review_decide"))
 	}
@@ -224,7 +228,7 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	}
 	if t.state != schemas.TaskClarifying {
 		refusal := schemas.Conflictf("task %s asks nothing now: it is %s", schemas.ShortID(t.id), t.state)
-		refusal.Hint = next(t)
+		refusal.Hint = next(g, t)
 		return Submitted{}, refusal
 	}
 	by := g.Actor()
@@ -235,7 +239,7 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	if err != nil {
 		return Submitted{}, err
 	}
-	return t.submitted()
+	return t.submitted(g)
 }
 
 // Asked gives what R1 asks of the user, for the nth time, to an actor that may answer; nothing
