@@ -115,25 +115,26 @@ func announce(g access.Grant, m Moved, on schemas.Trigger) error {
 	return g.Audit(string(m.ID), map[string]any{"from": m.From, "to": m.Status, "on": on, "reason": m.StatusReason})
 }
 
-// noEdge is the error of a trigger that an agent's state has no edge for.
+// noEdge is the error of a trigger that an agent's state has no edge for, with the calls that apply.
 func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 	err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
-		Expecting("%s", applies(r.Status)).
-		Try("%s shows the state of your agents", schemas.Tool("agent_list"))
-	if back, ok := schemas.BackToActive(r.Status); ok {
-		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle",
-			"agent", access.RefOf(g.Tx(), r.ID), "action", back))
+		Expecting("no action: it is gone for good").
+		Try("%s shows the state of your agents", schemas.Tool("agent_list", "include_ended", true))
+	var calls []any
+	format := ""
+	for _, action := range schemas.ActionsOn(r.Status) {
+		call := schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), r.ID), "action", action)
+		if action == schemas.Deactivate {
+			call = schemas.Tool("agent_deactivate", "agent", access.RefOf(g.Tx(), r.ID))
+		}
+		format += "; to %s it: %s"
+		calls = append(calls, action, call)
+	}
+	if len(calls) > 0 {
+		err.Expected = ""
+		err = err.Try(strings.TrimPrefix(format, "; "), calls...)
 	}
 	return err
-}
-
-// applies names the actions for an agent in a state.
-func applies(to schemas.AgentStatus) string {
-	actions := schemas.Strings(schemas.ActionsOn(to))
-	if len(actions) == 0 {
-		return "no action: it is gone for good"
-	}
-	return strings.Join(actions, " or ")
 }
 
 // mayLift refuses unless the actor is the entity that suspended or deactivated the agent, or an

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -82,18 +83,18 @@ func TestAnswersSayWhichGroupsWereTakenAway(t *testing.T) {
 func TestActionsThatDoNotApplyNameThoseThatDo(t *testing.T) {
 	h := newHouse(t)
 	h.worker("hand")
-	for _, c := range []struct{ does, refused, expected string }{
-		{"", "resume", "activate or deactivate"},
-		{"activate", "resume", "suspend or deactivate"},
-		{"suspend", "activate", "resume or deactivate"},
+	for _, c := range []struct{ does, refused, applies string }{
+		{"", "resume", "activate"},
+		{"activate", "resume", "suspend"},
+		{"suspend", "activate", "resume"},
 	} {
 		if c.does != "" {
 			h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": c.does})
 		}
 		_, err := h.call(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": c.refused})
-		var refused *schemas.Error
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, c.expected, refused.Expected)
+		require.ErrorIs(t, err, schemas.ErrConflict)
+		require.Equal(t, fmt.Sprintf(`to %s it: agent_lifecycle {"agent": "hand", "action": %[1]q}; `+
+			`to deactivate it: agent_deactivate {"agent": "hand"}`, c.applies), hinted(t, err))
 	}
 }
 
