@@ -289,7 +289,7 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 		return 0, err
 	}
 	if !slices.Contains(open, group) {
-		return 0, nothingToTakeBack(group, open)
+		return 0, nothingToTakeBack(g, group, open)
 	}
 	rows, err := pending(g, group)
 	if err != nil {
@@ -306,7 +306,11 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 
 // nothingToTakeBack refuses to withdraw from a group in which nothing of the actor's waits; open are those in
 // which something does.
-func nothingToTakeBack(group schemas.GroupID, open []schemas.GroupID) error {
+func nothingToTakeBack(g access.Grant, group schemas.GroupID, open []schemas.GroupID) error {
+	if g.IsHuman() {
+		return schemas.NotFoundf("nothing that you brought back waits for review").
+			Try("an agent takes back what it brought: cordelia review withdraw ID --as NAME")
+	}
 	if len(open) == 0 {
 		return schemas.NotFoundf("nothing that you brought back waits for review").
 			Try("what became of it came as review.closed: %s", schemas.Tool("events_poll"))
