@@ -120,8 +120,8 @@ func notKnown(ref string) *schemas.Error {
 		Try("%s shows the agents below you", schemas.Tool("agent_list"))
 }
 
-// NotBelow refuses what the actor may do for itself and those below it, where it may know of the agent that ref
-// means: for any other agent the answer is NotKnown.
+// NotBelow refuses what the actor may do for itself and those below it, where it may know of the
+// agent that ref means: for any other agent the answer is NotKnown.
 func NotBelow(ref string) *schemas.Error {
 	return schemas.Deniedf("%s is not below you", schemas.Shorten(ref, 64)).
 		Expecting("an agent below you").

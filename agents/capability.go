@@ -175,9 +175,9 @@ func sameScope(a, b schemas.MemoryScope) bool {
 	return len(a.Groups) == len(b.Groups) && len(a.Layers) == len(b.Layers) && len(a.Visibility) == len(b.Visibility)
 }
 
-// lacking says which agent above r does not hold what wanted adds for a group, by INV-LEAST, with the call that
-// gives it to that agent, and the actor's call for r after that; none if all hold it. Where the actor is that
-// agent, or below it, the first call is one of that agent's parent.
+// lacking says which agent above r does not hold what wanted adds for a group, by INV-LEAST, with the
+// call that gives it to that agent, and the actor's call for r after that; none if all hold it. Where
+// the actor is that agent, or below it, the first call is one of that agent's parent.
 func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schemas.GroupID) (schemas.Hint, error) {
 	writes := !sameScope(r.Capabilities.MemoryWrite, wanted.MemoryWrite)
 	chain, err := g.ChainOf(r.Parent)
@@ -208,10 +208,11 @@ func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schema
 		scopes := func(c schemas.Capabilities) map[string]any {
 			return map[string]any{"memory_read": c.MemoryRead, "memory_write": c.MemoryWrite}
 		}
+		first := call("agent_capabilities", "agent", link.ID, "capabilities", scopes(more))
+		then := schemas.Tool("agent_capabilities", "agent", access.RefOf(g.Tx(), r.ID),
+			"capabilities", scopes(wanted), "groups", append(slices.Clone(r.Grants.Groups), string(group)))
 		return schemas.Hintf("%s is a member, but does not reach %s, because %s above it does not%s%s, then %s",
-			r.Name, group, p.Name, way, call("agent_capabilities", "agent", link.ID, "capabilities", scopes(more)),
-			schemas.Tool("agent_capabilities", "agent", access.RefOf(g.Tx(), r.ID), "capabilities", scopes(wanted), "groups",
-				append(slices.Clone(r.Grants.Groups), string(group)))), err
+			r.Name, group, p.Name, way, first, then), err
 	}
 	return nil, nil
 }

@@ -137,8 +137,9 @@ func lastOwner(info GroupInfo) error {
 			break
 		}
 	}
-	return schemas.Conflictf("%s would be without an owner", info.ID).Try("first make another member owner: %s",
-		schemas.Tool("memory_group", "action", "add", "group", info.ID, "entity", other, "role", access.RoleOwner))
+	return schemas.Conflictf("%s would be without an owner", info.ID).
+		Try("first make another member owner: %s", schemas.Tool("memory_group", "action", "add",
+			"group", info.ID, "entity", other, "role", access.RoleOwner))
 }
 
 // join writes a membership. A new member hears what comes from now on.

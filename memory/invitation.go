@@ -70,8 +70,8 @@ func admit(g access.Grant, id schemas.GroupID, member schemas.EntityID, role Rol
 		return err
 	} else if !ok {
 		return schemas.Deniedf("the agent is not below you, so it is invited, not added").
-			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add", "group", id,
-				"entity", member, "role", role), schemas.Other("review_decide"))
+			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add",
+				"group", id, "entity", member, "role", role), schemas.Other("review_decide"))
 	}
 	return join(g, id, member, role)
 }
@@ -118,8 +118,8 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 		}
 		return "", schemas.Conflictf("%d invitations of yours wait for an answer", waiting).Expecting("at most %d",
 			maxInvitations).
-			Try("take one back, or wait; the oldest: %s", schemas.Tool("memory_group", "action", "remove", "group",
-				oldest.Group, "entity", oldest.Invited))
+			Try("take one back, or wait; the oldest: %s", schemas.Tool("memory_group", "action", "remove",
+				"group", oldest.Group, "entity", oldest.Invited))
 	}
 	i := Invitation{ID: schemas.NewID(), Group: group, Invited: invited, Role: role, Inviter: g.Actor(),
 		State: schemas.ReviewPending}

@@ -51,7 +51,8 @@ func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Re
 }
 
 // JoinGroups makes an agent a member of the groups its parent approved: as
-// member where it may write, else as viewer. Of groups in which it is that already, the actor need be no member.
+// member where it may write, else as viewer. Of groups in which it is that already, the actor need be
+// no member.
 func JoinGroups(g access.Grant, r agents.Record) error {
 	held, err := g.MembershipsOf(r.ID)
 	if err != nil {

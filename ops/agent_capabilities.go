@@ -155,9 +155,10 @@ func (in agentCapabilitiesIn) changes() (json.RawMessage, error) {
 		return in.Capabilities, nil
 	}
 	if len(in.Tools) == 0 { // a model that fills in each argument means to change nothing
-		return nil, schemas.Invalidf("tools is an empty list").Expecting("names of tools, or no tools at all").
-			Try("leave tools out, or to take all tools away: %s", schemas.Do("agent_capabilities", "agent", in.Agent,
-				"capabilities", map[string]any{"tools": []string{}})).
+		return nil, schemas.Invalidf("tools is an empty list").
+			Expecting("names of tools, or no argument tools").
+			Try("leave tools out, or to take all tools away: %s", schemas.Do("agent_capabilities",
+				"agent", in.Agent, "capabilities", map[string]any{"tools": []string{}})).
 			With(schemas.Violation{Path: "/tools", Msg: "names no tool"})
 	}
 	fields := map[string]json.RawMessage{}

@@ -238,22 +238,23 @@ func TestAddingReachesInOneCall(t *testing.T) {
 	h.must(h.caller("low"), "memory_write_warm", with(note("The tower leans"), map[string]any{"group": "team"}))
 }
 
-// Whoever accepts an invitation and does not reach the group itself is given the call of the agent above, which
-// it may not make, as that, and the call that is its own.
+// An agent that accepts an invitation, and does not reach the group itself, is given two calls: that of
+// the agent above it, named as that, and its own.
 func TestAnAcceptedInvitationNamesWhoseCallIsMissing(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "hall"})
 	one := h.founding("one")
 	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "hall", "entity": "one"})
-	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "mid", "name": "mid",
-		"groups": []string{"hall"}, "capabilities": map[string]any{
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "mid",
+		"name": "mid", "groups": []string{"hall"}, "capabilities": map[string]any{
 			"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"hall"},
 				"visibility": []string{"group", "public"}},
 			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"hall"},
 				"visibility": []string{"group"}},
 			"tools": Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "ttl_seconds": 7200}})
 	mid := h.caller("mid")
-	h.must(mid, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "low", "name": "low"})
+	h.must(mid, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "low",
+		"name": "low"})
 	h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "hall", "entity": "low"})
 	h.must(one, "memory_group", map[string]any{"action": "create", "group": "ones"})
 	h.must(one, "memory_group", map[string]any{"action": "add", "group": "ones", "entity": "low"})
@@ -270,5 +271,6 @@ func TestAnAcceptedInvitationNamesWhoseCallIsMissing(t *testing.T) {
 	require.NoError(t, err, above)
 	_, err = Find("agent_capabilities").Call(t.Context(), h.node, mid, []byte(calls[2]))
 	require.NoError(t, err, calls[2])
-	h.must(h.caller("low"), "memory_write_warm", with(note("The tower leans"), map[string]any{"group": "ones"}))
+	h.must(h.caller("low"), "memory_write_warm", with(note("The tower leans"),
+		map[string]any{"group": "ones"}))
 }

@@ -137,11 +137,12 @@ func TestTheCallOfAHintIsTakenAsPrinted(t *testing.T) {
 		h.must(h.lead, "memory_group", leave)
 	})
 	t.Run("a group that the capabilities do not match", func(t *testing.T) {
-		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "tools": []string{"+memory_group",
-			"+agent_list"}})
-		_, err := h.call(h.caller("hand"), "memory_group", map[string]any{"action": "create", "group": "shed"})
+		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand",
+			"tools": []string{"+memory_group", "+agent_list"}})
+		hand := h.caller("hand")
+		_, err := h.call(hand, "memory_group", map[string]any{"action": "create", "group": "shed"})
 		require.ErrorIs(t, err, schemas.ErrDenied)
-		take(h.caller("hand"), err)
+		take(hand, err)
 	})
 	t.Run("invitations", func(t *testing.T) {
 		one, two := h.founding("one"), h.founding("two")
@@ -166,7 +167,8 @@ func TestTheCallOfAHintIsTakenAsPrinted(t *testing.T) {
 		draft := h.caller("draft")
 		_, err := h.call(draft, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
 		take(draft, err)
-		_, err = h.call(draft, "swarm_create", map[string]any{"add_to": "swarm-sheep", "agents": []any{slotOf("edit", 1)}})
+		_, err = h.call(draft, "swarm_create", map[string]any{"add_to": "swarm-sheep",
+			"agents": []any{slotOf("edit", 1)}})
 		take(draft, err)
 		_, err = h.call(h.lead, "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{
 			map[string]any{"intent": "Count", "role": "edit"}}})

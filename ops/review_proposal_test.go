@@ -92,8 +92,8 @@ func TestACorrectionIsAProposalOfItsOwn_INV_PROPOSAL(t *testing.T) {
 	a.low(a.rover)
 	seen := map[any]string{}
 	for _, next := range []map[string]any{
-		found("The offset is 35"), found("The offset is -35"), found("The offset is 3.5"), found("The offset is 35%"),
-		found("The offset is != 35"), found("The offset is > 35"), found("The offset is < 35"),
+		found("The offset is 35"), found("The offset is -35"), found("The offset is 3.5"),
+		found("The offset is 35%"), found("The offset is != 35"), found("The offset is > 35"), found("The offset is < 35"),
 		found("The offset is $35"), found("The offset is +35"),
 		found("The offset is 35", map[string]any{"valid_to": "2030-01-01"}),
 		found("The offset is 35", map[string]any{"subject": "mast", "key": "offset"}),

@@ -142,7 +142,8 @@ func TestADeletionOfAnothersItemIsUndoneByTheIDItNames(t *testing.T) {
 		h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": name,
 			"role": map[string]string{"hand": "member", "chief": "admin"}[name]})
 	}
-	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "chief", "tools": []string{"+memory_delete_warm"}})
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "chief",
+		"tools": []string{"+memory_delete_warm"}})
 	item := h.must(h.caller("hand"), "memory_write_warm", with(note("the bridge holds"),
 		map[string]any{"group": "team"}))["id"].(string)
 	chief := h.caller("chief")

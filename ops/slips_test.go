@@ -324,9 +324,10 @@ func TestATextAsResultStaysThatText(t *testing.T) {
 		for _, fence := range []string{"1", `"1"`, "1.0"} {
 			made := h.must(h.lead, "task_submit", map[string]any{"intent": "Count the boats"})
 			id := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["work_id"]
-			h.must(w, "task_report", map[string]any{"work_id": id, "fence": json.RawMessage(fence), "outcome": "done",
-				"result": result})
-			items := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"], "detail": true})["items"]
+			h.must(w, "task_report", map[string]any{"work_id": id, "fence": json.RawMessage(fence),
+				"outcome": "done", "result": result})
+			items := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"],
+				"detail": true})["items"]
 			require.Equal(t, result, items.([]any)[0].(map[string]any)["result"], "fence %s", fence)
 		}
 	}

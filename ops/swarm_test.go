@@ -155,7 +155,8 @@ func TestToolsOfASlotAreAddedAndTakenAway(t *testing.T) {
 	}
 	made := h.swarm("broadcast", slot("+task_submit", "-swarm_status"))
 	id := made["agents"].([]any)[0].(map[string]any)["agent_id"]
-	tools := h.must(h.lead, "agent_capabilities", map[string]any{"agent": id})["capabilities"].(map[string]any)["tools"]
+	rights := h.must(h.lead, "agent_capabilities", map[string]any{"agent": id})["capabilities"]
+	tools := rights.(map[string]any)["tools"]
 	require.Contains(t, tools, "task_submit")
 	require.Contains(t, tools, "task_claim")
 	require.NotContains(t, tools, "swarm_status")

@@ -47,7 +47,8 @@ func briefPages(w work.Claimed) []string {
 func briefPage(w work.Claimed, pages []string, n int) string {
 	text := pages[n-1]
 	if n > 1 {
-		text = fmt.Sprintf("page %d of %d of the brief of work %s:\n…%s", n, len(pages), short(w.WorkID), text)
+		text = fmt.Sprintf("page %d of %d of the brief of work %s:\n…%s", n, len(pages), short(w.WorkID),
+			text)
 	}
 	if n == len(pages) {
 		return text
@@ -95,7 +96,8 @@ func briefText(b work.Brief, before []work.Input) string {
 // inputText words a result that an item builds on.
 func inputText(in work.Input, result string) string {
 	return fmt.Sprintf("result of %s%s%s: %s", when(in.Stage > 0, "stage %d, ", in.Stage), short(in.WorkID),
-		when(in.State != "", ", which is %s%s", in.State, when(in.Note != "", " (%s)", Line(in.Note))), result)
+		when(in.State != "", ", which is %s%s", in.State, when(in.Note != "", " (%s)", Line(in.Note))),
+		result)
 }
 
 // cutText cuts text into parts of at most limit bytes, between characters.
@@ -116,5 +118,6 @@ func begun(text, item string) string {
 	if len(parts) == 1 {
 		return text
 	}
-	return parts[0] + "…\ncut here; the user sees all of it with cordelia task show " + short(item) + " --detail"
+	return fmt.Sprintf("%s…\ncut here; the user sees all of it with cordelia task show %s --detail", parts[0],
+		short(item))
 }

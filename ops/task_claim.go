@@ -129,9 +129,10 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 		case ok && claimed.Resumed && in.BriefPage > 1:
 			pages := briefPages(claimed)
 			if in.BriefPage > len(pages) {
-				return out, schemas.Invalidf("the brief of work %s has no page %d", short(claimed.WorkID), in.BriefPage).
+				id := short(claimed.WorkID)
+				return out, schemas.Invalidf("the brief of work %s has no page %d", id, in.BriefPage).
 					Expecting("a page from 1 to %d", len(pages)).
-					Try("%s", schemas.Do("task_claim", "work_id", short(claimed.WorkID), "brief_page", len(pages)))
+					Try("%s", schemas.Do("task_claim", "work_id", id, "brief_page", len(pages)))
 			}
 			out.Page, out.Next = briefPage(claimed, pages, in.BriefPage), reportWith(claimed)
 		case ok: // also for a later page of what another lease was for: its fence is another

@@ -116,7 +116,8 @@ func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
 	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other",
 		"name": "other", "groups": []string{"hall"}})
 	other := h.caller("other")
-	h.must(h.person(), "agent_capabilities", map[string]any{"agent": "other", "tools": []string{"+task_status"}})
+	h.must(h.person(), "agent_capabilities", map[string]any{"agent": "other",
+		"tools": []string{"+task_status"}})
 	id = h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "hall"})["task_id"]
 	h.must(h.person(), "agent_lifecycle", map[string]any{"agent": "claude-code", "action": "suspend"})
 	said := h.textOf(other, "task_status", map[string]any{"task_id": id})

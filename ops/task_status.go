@@ -94,7 +94,8 @@ func statusText(s work.Status) string {
 	}
 	line = lines(line, when(s.Note != "", "note: %s", inset(s.Note)))
 	if len(s.Result) > 0 {
-		line += "\nresult: " + inset(begun(oneJSON(s.Result), s.WorkID)) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
+		line += "\nresult: " + inset(begun(oneJSON(s.Result), s.WorkID)) +
+			when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
 	}
 	for _, e := range s.Evidence {
 		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head,

@@ -21,7 +21,7 @@ func newStore(t *testing.T) *store.Store {
 
 // What a review costs does not grow with what was ever decided.
 func TestReviewsUseIndexes(t *testing.T) {
-	storetest.NoScans(t, newStore(t), nil, selectOpen, selectBefore, selectStaging, selectWaiting, selectReview,
-		selectPending,
+	storetest.NoScans(t, newStore(t), nil, selectOpen, selectBefore, selectStaging, selectWaiting,
+		selectReview, selectPending,
 		updateReview, selectTally, selectSameWords, selectDropped, closeReturn, selectOver, seeOver, selectReturned)
 }

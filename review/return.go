@@ -192,21 +192,6 @@ func stagingName(tx *store.Tx, agent schemas.EntityID) (schemas.GroupID, error) 
 	}
 }
 
-// openOf lists the staging groups in which something waits that an agent brought back, the oldest first.
-func openOf(g access.Grant, agent schemas.EntityID) ([]schemas.GroupID, error) {
-	rows, err := g.Tx().Query(selectOpen, agent)
-	open, err := store.Collect(rows, err, store.Column[schemas.GroupID])
-	if err != nil {
-		return nil, fmt.Errorf("read returns: %w", err)
-	}
-	return open, nil
-}
-
-// takeBack is the call that withdraws what waits in a staging group.
-func takeBack(group schemas.GroupID) schemas.Call {
-	return schemas.Tool("reintegrate", "action", "withdraw", "staging", group)
-}
-
 // mayStage asks whether the actor reads the groups it brings something for, and
 // has not too much waiting already.
 func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
@@ -215,8 +200,10 @@ func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
 		return err
 	}
 	if len(open) >= MaxOpen {
-		return schemas.Conflictf("%d returns of this agent wait for review", len(open)).Expecting("at most %d", MaxOpen).
-			Try("wait for review.closed with %s, or take one back: %s", schemas.Tool("events_poll"), takeBack(open[0]))
+		return schemas.Conflictf("%d returns of this agent wait for review", len(open)).
+			Expecting("at most %d", MaxOpen).
+			Try("wait for review.closed with %s, or take one back: %s", schemas.Tool("events_poll"),
+				takeBack(open[0]))
 	}
 	var missing []schemas.Violation
 	asked := map[schemas.GroupID]bool{}

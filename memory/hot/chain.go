@@ -115,8 +115,8 @@ func (r *row) verify() error {
 	if sum := sha256.Sum256(r.raw); !bytes.Equal(sum[:], r.docHash[:]) {
 		return broken("the L1 content of %s was changed outside the node after its last write", r.entity).
 			Try("read it with %s, then write what is right with %s; a backup shows the difference: cordelia restore "+
-				"--dry-run", schemas.Tool("memory_read_hot"), schemas.Tool("memory_write_hot", "operation", "replace",
-				"data", schemas.Blank("{…}")))
+				"--dry-run", schemas.Tool("memory_read_hot"),
+				schemas.Tool("memory_write_hot", "operation", "replace", "data", schemas.Blank("{…}")))
 	}
 	return nil
 }

@@ -156,11 +156,11 @@ func suspension(g access.Grant, id schemas.EntityID) (schemas.Hint, error) {
 	of := chain[at].ID
 	below, err := g.Holds(of)
 	if err != nil || !below || of == g.Actor() {
-		return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins until the " +
-			"user ends that"), err
+		return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins " +
+			"until the user ends that"), err
 	}
-	return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins; %s lifts that",
-		schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), of), "action", schemas.Resume)), nil
+	return schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins; %s "+
+		"lifts that", schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), of), "action", schemas.Resume)), nil
 }
 
 // StateOf is where a task stands. CodeNotFound if it is none of the pipeline, or

@@ -206,8 +206,8 @@ func next(g access.Grant, t *task) schemas.Hint {
 			schemas.Tool("task_submit", "task_id", schemas.ShortID(t.id)))
 	case schemas.TaskReview:
 		if !g.IsHuman() {
-			return schemas.Hintf("a person decides, and until then the result does not count: the user sees it and " +
-				"answers with cordelia review at the terminal")
+			return schemas.Hintf("a person decides, and until then the result does not count: the user sees it " +
+				"and answers with cordelia review at the terminal")
 		}
 		return schemas.Hintf("a person decides: %s shows the result, %s takes the decision", schemas.Tool("review_list"),
 			schemas.Tool("review_decide"))
