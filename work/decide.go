@@ -14,8 +14,8 @@ import (
 
 // Cancel ends an item, or what is open of a task, and says how many items that was: the
 // holders' next reports do not count. Its submitter, the submitter's ancestors and those who
-// run its group may do so. CodeNotFound if there is nothing the actor may cancel, CodeConflict
-// if all of it has ended.
+// run its group may do so. CodeNotFound if the actor sees nothing of it, CodeDenied if it sees it and may
+// not cancel it, CodeConflict if all of it has ended.
 func Cancel(g access.Grant, task, id string) (n int, err error) {
 	found, err := managed(g, task, id)
 	if err != nil {
@@ -113,9 +113,41 @@ func managed(g access.Grant, task, id string) ([]row, error) {
 		return nil, fmt.Errorf("read work: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, NotKnown()
+		return nil, notManaged(g, task, id)
 	}
 	return found, nil
+}
+
+// notManaged refuses a task, or an item, that the actor does not run: with the reason if the actor may see
+// it, else as what is absent.
+func notManaged(g access.Grant, task, id string) error {
+	if id == "" {
+		seen, err := List(g, Filter{Task: task, Limit: 1})
+		if err != nil {
+			return err
+		}
+		return NotRun(seen[0].GroupID)
+	}
+	v, err := view(g, id)
+	switch {
+	case err != nil:
+		return err
+	case v.holder == g.Actor() && v.state == schemas.WorkLeased:
+		return NotRun(v.group).Try("to give it back: %s", schemas.Tool("task_report", "work_id", id, "fence", v.fence,
+			"outcome", Released))
+	}
+	return NotRun(v.group)
+}
+
+// NotRun refuses to cancel work of a group, or of none, that the actor sees and does not run.
+func NotRun(group schemas.GroupID) *schemas.Error {
+	refusal := schemas.Deniedf("you may see this work and not cancel it: you did not submit it").
+		Expecting("work of yours, of an agent below you, or of a group whose owner or admin you are")
+	if group == "" {
+		return refusal.Try("ask your parent, or the user")
+	}
+	return refusal.Try("ask an owner or admin of the group, whom %s lists",
+		schemas.Tool("memory_group", "action", "read", "group", group))
 }
 
 // Retry puts a blocked item back into the queue, as if it waited for nothing and

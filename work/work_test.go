@@ -82,7 +82,7 @@ func TestCancel(t *testing.T) {
 	n.report(a, n.claim(a), Done, `1`)
 	c := n.claim(b)
 	require.ErrorIs(t, n.do(a, func(g access.Grant) error { _, err := Cancel(g, task, ""); return err }),
-		schemas.ErrNotFound)
+		schemas.ErrDenied)
 	n.must(lead, func(g access.Grant) error {
 		ended, err := Cancel(g, task, "")
 		require.Equal(t, 2, ended)

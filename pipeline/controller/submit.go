@@ -10,6 +10,7 @@ import (
 	"cordelia/access"
 	"cordelia/pipeline"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // Limits of a task. Sizes are in bytes.
@@ -256,10 +257,15 @@ func Asked(g access.Grant, id string) (questions []string, nth int, err error) {
 }
 
 // Cancel ends a task and its n open work items; the holders' next reports do not count. Only the
-// actor that runs the task may. CodeNotFound if it is no task of the pipeline or hidden,
-// CodeConflict if it is over.
+// actor that runs the task may. CodeNotFound if it is no task of the pipeline or hidden, CodeDenied if the
+// actor may only see it, CodeConflict if it is over.
 func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
 	t, err := managed(g, id)
+	if errors.Is(err, schemas.ErrNotFound) {
+		if t, err = visible(g, id); err == nil {
+			err = work.NotRun(t.group)
+		}
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -91,5 +91,9 @@ func controllerMutants() []mutant {
 			"	if r.group != \"\" {\n",
 			"	if false {\n",
 			"./work", "TestReportNeedsTheRightToWriteInTheGroup"},
+		{"a refused cancel does not tell that hidden work is there", "work/decide.go",
+			"	case err != nil:\n		return err\n	case v.holder",
+			"	case err != nil:\n		return NotRun(\"\")\n	case v.holder",
+			"./ops", "TestACancelIsRefusedWithTheReason"},
 	}
 }
