@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -36,11 +37,12 @@ func roleIn(g access.Grant, id schemas.GroupID) (Role, error) {
 // Added is who became a member, or was invited to.
 type Added struct {
 	ID         schemas.EntityID
+	Role       Role
 	Invitation string // its id, if the entity was invited; "" if it is a member
 }
 
 // AddMember makes ref (a name or id the actor may know) a member, or gives a
-// member another role. Who is not below the actor is invited (INV-CONSENT). Only owners
+// member another role; without role a member keeps its own, and another becomes RoleMember. Who is not below the actor is invited (INV-CONSENT). Only owners
 // make owners and admins.
 func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added, error) {
 	info, err := ReadGroup(g, id)
@@ -54,7 +56,9 @@ func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added
 	if err != nil {
 		return Added{}, err
 	}
-	added, before := Added{ID: member}, info.roleOf(member)
+	before := info.roleOf(member)
+	role = cmp.Or(role, before, access.RoleMember)
+	added := Added{ID: member, Role: role}
 	switch {
 	case role != access.RoleOwner && role != access.RoleAdmin && role != access.RoleMember && role != access.RoleViewer:
 		return Added{}, schemas.Invalidf("%q is no role", role).Expecting("owner, admin, member or viewer")

@@ -25,7 +25,7 @@ type memoryGroupIn struct {
 	Action      string          `json:"action" enum:"create,list,read,add,remove,update,invitations"`
 	Group       schemas.GroupID `json:"group,omitempty" also:"name,id" jsonschema:"its id"`
 	Entity      string          `json:"entity,omitempty" also:"agent,agentid,member" jsonschema:"agent to add or remove"`
-	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer"`
+	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer" jsonschema:"to add as; else member, or unchanged"`
 	Description *string         `json:"description,omitempty" jsonschema:"what it is for"`
 	Culture     *cultureIn      `json:"culture,omitempty" jsonschema:"how news and copies are handled"`
 	Emcon       *bool           `json:"emcon,omitempty" jsonschema:"true blocks writes"`
@@ -114,20 +114,48 @@ func (in memoryGroupIn) culture() memory.CulturePatch {
 	return memory.CulturePatch(*in.Culture)
 }
 
-// check reports what an action lacks.
+// groupActions are the actions, each with the arguments that it takes.
+var groupActions = []struct {
+	name  string
+	takes []string
+}{
+	{"create", []string{"group", "description", "culture"}},
+	{"list", nil},
+	{"read", []string{"group"}},
+	{"add", []string{"group", "entity", "role"}},
+	{"remove", []string{"group", "entity"}},
+	{"update", []string{"group", "description", "culture", "emcon"}},
+	{"invitations", nil},
+}
+
+// check reports what an action lacks, and what it does not take.
 func (in memoryGroupIn) check() error {
 	var found []schemas.Violation
-	if in.Action != "list" && in.Action != "invitations" && in.Group == "" {
-		found = append(found, schemas.Violation{Path: "/group", Msg: "is missing"})
+	for _, arg := range []struct {
+		name            string
+		given, required bool
+	}{{"group", in.Group != "", true}, {"entity", in.Entity != "", true}, {"role", in.Role != "", false},
+		{"description", in.Description != nil, false}, {"culture", in.Culture != nil, false},
+		{"emcon", in.Emcon != nil, false}} {
+		var taking []string
+		for _, action := range groupActions {
+			if slices.Contains(action.takes, arg.name) {
+				taking = append(taking, action.name)
+			}
+		}
+		switch takes := slices.Contains(taking, in.Action); {
+		case takes && arg.required && !arg.given:
+			found = append(found, schemas.Violation{Path: schemas.Pointer(arg.name), Msg: "is missing"})
+		case !takes && arg.given:
+			found = append(found, schemas.Violation{Path: schemas.Pointer(arg.name),
+				Msg: "goes with " + strings.Join(taking, ", ")})
+		}
 	}
-	if (in.Action == "add" || in.Action == "remove") && in.Entity == "" {
-		found = append(found, schemas.Violation{Path: "/entity", Msg: "is missing"})
+	if found == nil {
+		return nil
 	}
-	if len(found) > 0 {
-		return schemas.Invalidf("%s needs more",
-			in.Action).Try("%s again with what is listed", schemas.Do("memory_group")).With(found...)
-	}
-	return nil
+	return schemas.Invalidf("these are not the arguments of %s", in.Action).
+		Try("correct what is listed and %s again", schemas.Do("memory_group")).With(found...)
 }
 
 func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (MemoryGroupOut, error) {
@@ -201,15 +229,12 @@ func invitations(c *Call, g access.Grant) (out MemoryGroupOut, err error) {
 
 // add makes an entity a member, or invites it. A member is given the group in its capabilities.
 func (in memoryGroupIn) add(g access.Grant, out *MemoryGroupOut) error {
-	if in.Role == "" {
-		in.Role = access.RoleMember
-	}
 	added, err := memory.AddMember(g, in.Group, in.Entity, in.Role)
 	out.Member, out.Invitation = added.ID, added.Invitation
 	if err != nil || added.Invitation != "" {
 		return err
 	}
-	if out.Note, err = agents.LetReach(g, added.ID, in.Group, in.Role); err != nil {
+	if out.Note, err = agents.LetReach(g, added.ID, in.Group, added.Role); err != nil {
 		return err
 	}
 	return work.Revoke(g, added.ID) // a viewer holds no work
