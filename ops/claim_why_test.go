@@ -26,7 +26,8 @@ func TestAClaimSaysWhyItFindsNothing(t *testing.T) {
 	require.Contains(t, why(h.lead, id), "to wait for it")
 	h.must(crew[1], "task_report", map[string]any{"work_id": out["work_id"], "fence": out["fence"], "outcome": "done",
 		"result": 1, "evidence": []any{map[string]any{"tool": "bash", "input": "ls"}}})
-	require.Contains(t, why(h.lead, id), "you cannot take what you named: it is done")
+	require.Contains(t, why(h.lead, id), "you cannot take what you named: it is done; task_claim without "+
+		"arguments takes other work")
 
 	var judging map[string]any
 	for _, item := range h.must(h.lead, "task_status", map[string]any{})["items"].([]any) {
@@ -52,6 +53,25 @@ func TestAViewerLearnsThatItTakesNoWork(t *testing.T) {
 		"role": "viewer"})
 	require.Contains(t, h.textOf(h.caller("eye"), "task_claim", map[string]any{"group": "readers"}),
 		"you may only read in readers")
+}
+
+// An agent with a cell that claims work of the swarm's own group learns the argument by which work comes.
+func TestAClaimOfASwarmsGroupNamesTheSwarm(t *testing.T) {
+	for strategy, item := range map[string]map[string]any{"pipeline": {"intent": "Count", "role": "first"},
+		"hierarchical": {"intent": "Count", "assigned_to": "second"}} {
+		h := newHouse(t)
+		h.swarm(strategy, slotOf("first", 1), slotOf("second", 1))
+		agent := map[string]string{"pipeline": "first", "hierarchical": "second"}[strategy]
+		h.must(h.lead, "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{item}})
+		out, err := taskClaim.Call(t.Context(), h.node, h.caller(agent), []byte(`{"group": "swarm-sheep"}`))
+		require.NoError(t, err)
+		claim := out.(TaskClaimOut)
+		require.Nil(t, claim.Work)
+		_, args := offered(t, &schemas.Error{Hint: claim.Next})
+		out, err = taskClaim.Call(t.Context(), h.node, h.caller(agent), []byte(args))
+		require.NoError(t, err)
+		require.NotNil(t, out.(TaskClaimOut).Work, "%s: %s", strategy, args)
+	}
 }
 
 // What waits for something that will not be done says so, and what ends it.

@@ -184,6 +184,9 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 		if err := knownGroup(g, in.Group); err != nil {
 			return nil, err
 		}
+		if hint, err := in.bySwarm(g); err != nil || hint != nil {
+			return hint, err
+		}
 	}
 	for _, id := range []string{in.WorkID, in.TaskID} {
 		if id != "" && schemas.ShortID(id) == id {
@@ -202,7 +205,7 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 		}
 		if never {
 			return schemas.Hintf("you cannot take what you named: %s; %s takes other work", Line(why),
-				schemas.Do("task_claim")), nil
+				schemas.Alone("task_claim")), nil
 		}
 		if why != "" {
 			why = ": " + Line(why)
@@ -220,6 +223,19 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 	return schemas.Hintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has "+
 		"%s, a swarm its slots; claim without a role for any work",
 		schemas.Shorten(role, 64), seated), nil
+}
+
+// bySwarm says to an agent with a cell that the work of its swarm does not come in the swarm's own group.
+func (in taskClaimIn) bySwarm(g access.Grant) (schemas.Hint, error) {
+	scope, err := g.ReadScope()
+	if err != nil || !slices.ContainsFunc(scope.Joined, func(id schemas.GroupID) bool {
+		return swarm.IsCell(id) && strings.HasPrefix(string(id), string(in.Group)+".")
+	}) {
+		return nil, err
+	}
+	in.Swarm, in.Group = in.Group, ""
+	return schemas.Hintf("your work in the swarm %s does not come in the swarm's own group; to wait for it: %s",
+		in.Swarm, in.again()), nil
 }
 
 // seated are the roles of the pipeline that are claimed.
