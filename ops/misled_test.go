@@ -161,3 +161,22 @@ func TestRightsSayOfWhichGroupsAnAgentIsNoMember(t *testing.T) {
 	}
 	require.Equal(t, []any{[]any{"quay"}, []any{"quay"}}, lists)
 }
+
+// A refused submission names the arguments of the call, not the fields of what is made of them.
+func TestARefusedSubmissionNamesArguments(t *testing.T) {
+	h := newHouse(t)
+	long := strings.Repeat("x", 70<<10)
+	for path, args := range map[string]map[string]any{
+		"/intent":         {"intent": long},
+		"/items/1/intent": {"items": []any{map[string]any{"intent": "x"}, map[string]any{"intent": long}}},
+		"/items/0":        {"items": []any{map[string]any{"intent": "x", "criteria": []string{long}}}},
+		"/items/0/within_seconds": {"items": []any{map[string]any{"intent": "x", "after_seconds": 60,
+			"within_seconds": 30}}},
+	} {
+		e := h.refusal(h.lead, "task_submit", args)
+		require.Equal(t, schemas.CodeInvalid, e.Code, path)
+		require.Len(t, e.Violations, 1, path)
+		require.Equal(t, path, e.Violations[0].Path)
+		require.NotContains(t, e.Violations[0].Msg, "not_before")
+	}
+}

@@ -121,7 +121,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 	}
 	s, err := work.NewSubmission(in.Group, drafts, c.Node.Tools())
 	if err != nil {
-		return TaskSubmitOut{}, err
+		return TaskSubmitOut{}, in.inArguments(err)
 	}
 	return Transact(ctx, c, func(g access.Grant) (out TaskSubmitOut, err error) {
 		if err := in.seesContext(g); err != nil {
@@ -130,6 +130,24 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, e
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, in.noGroup(g, err)
 	})
+}
+
+// argumentOf are the arguments for the fields of a draft that have other names; a brief is most of its item.
+var argumentOf = strings.NewReplacer("/deadline", "/within_seconds", "/brief", "")
+
+// inArguments has a refusal of drafts name the arguments that they were made of.
+func (in taskSubmitIn) inArguments(err error) error {
+	refusal, ok := errors.AsType[*schemas.Error](err)
+	if !ok {
+		return err
+	}
+	for i := range refusal.Violations {
+		path := &refusal.Violations[i].Path
+		if *path = argumentOf.Replace(*path); in.Intent != "" && *path == "/items/0/intent" {
+			*path = "/intent"
+		}
+	}
+	return refusal
 }
 
 // unclear refuses a call that gives nothing to submit, or several things.

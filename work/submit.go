@@ -125,7 +125,8 @@ func (d *Draft) checkTexts(say violation) (brief string) {
 	case err != nil:
 		say("brief", "is not JSON")
 	case len(text) > maxBrief:
-		say("brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
+		say("brief", "has %d bytes beside the intent; put what is longer than %d into memory and name it in context",
+			len(text), maxBrief)
 	}
 	if len(d.Brief.AnswerSchema) > 0 {
 		if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {
@@ -164,7 +165,7 @@ func (d *Draft) checkOrder(say violation, i int) {
 		say("priority", "must be -100 to 100")
 	}
 	if d.Deadline > 0 && d.NotBefore >= d.Deadline {
-		say("deadline", "lies before not_before")
+		say("deadline", "is over before the item may be taken")
 	}
 	if d.MaxExpiries = cmp.Or(d.MaxExpiries, DefaultExpiries); d.MaxExpiries < 1 || d.MaxExpiries > 100 {
 		say("max_expiries", "must be 1 to 100")
