@@ -110,7 +110,8 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 		}
 		return nil
 	}
-	if (how == Bury || how == Undo && r.deletedBy != r.owner) && r.visibility == schemas.Group {
+	ofGroup := (how == Bury || how == Undo && r.deletedBy != r.owner) && r.visibility == schemas.Group
+	if ofGroup {
 		role, err := roleIn(g, r.group)
 		if err != nil {
 			return err
@@ -119,8 +120,19 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 			return nil
 		}
 	}
-	return schemas.Deniedf("%s has another owner", r.id).
-		Try("ask its owner %s, or an owner or admin of its group", r.owner)
+	refusal := schemas.Deniedf("%s has another owner", r.id)
+	above, err := g.Holds(r.owner)
+	switch {
+	case err != nil:
+		return err
+	case above:
+		return refusal.Try("act as its owner: %s", schemas.Tool("memory_delete_warm", "id", r.id, "mode", how, "as",
+			access.RefOf(g.Tx(), r.owner)))
+	case ofGroup:
+		return refusal.Try("ask its owner, %s, or an owner or admin of its group", g.NameOf(r.owner))
+	}
+	return refusal.Expecting("its owner alone: no admin of a group may %s another's item", how).
+		Try("ask its owner, %s", g.NameOf(r.owner))
 }
 
 // bury puts a tombstone on r and takes it out of the index.

@@ -180,3 +180,26 @@ func TestARefusedSubmissionNamesArguments(t *testing.T) {
 		require.NotContains(t, e.Violations[0].Msg, "not_before")
 	}
 }
+
+// Only the owner of an item purges it: an admin of the group is not sent to an admin.
+func TestARefusedPurgeNamesTheOwner(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
+	for name, role := range map[string]string{"hand": "member", "chief": "admin", "peer": "member"} {
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name, "name": name,
+			"capabilities": map[string]any{"tools": []string{"+memory_delete_warm"}}})
+		h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "plant", "entity": name, "role": role})
+	}
+	id := h.must(h.caller("hand"), "memory_write_warm", with(note("Low water at two"),
+		map[string]any{"group": "plant"}))["id"]
+	purge := map[string]any{"id": id, "mode": "purge"}
+	e := h.refusal(h.caller("chief"), "memory_delete_warm", purge)
+	require.Equal(t, schemas.CodeDenied, e.Code)
+	require.Equal(t, "ask its owner, hand", e.Hint.String())
+	require.Contains(t, e.Expected, "no admin of a group may purge")
+	e = h.refusal(h.caller("peer"), "memory_delete_warm", map[string]any{"id": id})
+	require.Contains(t, e.Hint.String(), "an owner or admin of its group")
+	tool, args := offered(t, h.refusal(h.lead, "memory_delete_warm", purge))
+	_, err := Find(tool).Call(t.Context(), h.node, h.lead, []byte(args))
+	require.NoError(t, err, "an agent above the owner acts as the owner: %s", args)
+}
