@@ -59,8 +59,9 @@ func (g Grant) Need(needs ...Need) error {
 							"write --visibility public")
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
-				return refusal.Expecting("a place that it may write: without visibility and group, its own memory").
-					Try("%s", g.wayOut(why))
+				refusal.Hint = g.wayOut(why)
+				return refusal.Expecting(
+					"a place that it may write: without visibility and group, its own memory")
 			}
 		}
 		refusal := schemas.NotFoundf("there is no such group or item here").Expecting(
@@ -325,18 +326,20 @@ func (g Grant) groups() ([]inGroup, error) {
 }
 
 // wayOut is what an agent can do that may read and not write, for the reason why.
-func (g Grant) wayOut(why string) string {
+func (g Grant) wayOut(why string) schemas.Hint {
 	if !strings.HasPrefix(why, "matrix:") || strings.HasSuffix(why, ":"+string(CauseGrant)) {
-		return "write to your own memory, or ask the parent for the right with agent_capabilities"
+		return schemas.Hintf("write to your own memory, or ask your parent for the right, which %s gives",
+			schemas.Other("agent_capabilities"))
 	}
 	tier, _, err := g.TierOf(g.Actor(), g.Root())
 	switch {
 	case err == nil && tier == schemas.Low:
-		return "your accuracy is rated low: what you write anew to a group with memory_write_warm waits as a " +
-			"proposal, and trust_score shows why"
+		return schemas.Hintf("your accuracy is rated low: a new item that you write to a group with %s "+
+			"waits as a proposal, and %s shows why", schemas.Tool("memory_write_warm"), schemas.Tool("trust_score"))
 	case err == nil && tier == schemas.Untrusted:
-		return "your accuracy is rated untrusted, so you only read what is your own: trust_score shows it; being " +
-			"proven right raises it"
+		return schemas.Hintf("your accuracy is rated untrusted, so you only read what is your own: %s shows "+
+			"it; being proven right raises it", schemas.Tool("trust_score"))
 	}
-	return "write to your own memory; your role in this group is to look on, so in a swarm write without naming a group"
+	return schemas.Hintf("write to your own memory; your role in this group is to look on, so in a swarm " +
+		"write without naming a group")
 }

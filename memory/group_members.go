@@ -41,9 +41,9 @@ type Added struct {
 	Invitation string // its id, if the entity was invited; "" if it is a member
 }
 
-// AddMember makes ref (a name or id the actor may know) a member, or gives a
-// member another role; without role a member keeps its own, and another becomes RoleMember. Who is not below the actor is invited (INV-CONSENT). Only owners
-// make owners and admins.
+// AddMember makes ref (a name or id the actor may know) a member, or gives a member another
+// role. Without a role, a member keeps its own and another becomes RoleMember. Who is not below
+// the actor is invited (INV-CONSENT). Only owners make owners and admins.
 func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added, error) {
 	info, err := ReadGroup(g, id)
 	if err != nil {

@@ -50,8 +50,8 @@ func OpenKept(g access.Grant, of schemas.EntityID, group schemas.GroupID) (*Kept
 	} else if alone { // an export is whole
 		return nil, schemas.Conflictf(
 			"an export would hold lessons of tasks, and this agent works from a brief alone").
-			Try("end its lease of R1, R3 or R4a with task_report, then export; " +
-				"or leave it to the user: cordelia export --agents")
+			Try("end its lease of R1, R3 or R4a with %s, then export; "+
+				"or leave it to the user: cordelia export --agents", schemas.Tool("task_report"))
 	}
 	k := &Kept{grant: g, of: of, group: group}
 	if group == "" {

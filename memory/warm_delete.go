@@ -126,8 +126,8 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 	case err != nil:
 		return err
 	case above:
-		return refusal.Try("act as its owner: %s", schemas.Tool("memory_delete_warm", "id", r.id, "mode", how, "as",
-			access.RefOf(g.Tx(), r.owner)))
+		return refusal.Try("act as its owner: %s", schemas.Tool("memory_delete_warm", "id", r.id, "mode", how,
+			"as", access.RefOf(g.Tx(), r.owner)))
 	case ofGroup:
 		return refusal.Try("ask its owner, %s, or an owner or admin of its group", g.NameOf(r.owner))
 	}

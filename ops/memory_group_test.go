@@ -12,11 +12,12 @@ import (
 func TestAGroupActionRefusesOtherArguments(t *testing.T) {
 	h := newHouse(t)
 	h.worker("hand")
-	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant", "description": "tides"})
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant",
+		"description": "tides"})
 	all := map[string]any{"group": "plant", "entity": "hand", "role": "viewer", "description": "x",
 		"culture": map[string]any{"ttl_default": 60}, "emcon": true}
-	takes := map[string][]string{"create": {"group", "description", "culture"}, "list": nil, "read": {"group"},
-		"add": {"group", "entity", "role"}, "remove": {"group", "entity"},
+	takes := map[string][]string{"create": {"group", "description", "culture"}, "list": nil,
+		"read": {"group"}, "add": {"group", "entity", "role"}, "remove": {"group", "entity"},
 		"update": {"group", "description", "culture", "emcon"}, "invitations": nil}
 	for action, own := range takes {
 		for name, value := range all {
@@ -34,7 +35,8 @@ func TestAGroupActionRefusesOtherArguments(t *testing.T) {
 			require.Contains(t, e.Violations[0].Msg, "goes with ", "%v", args)
 		}
 	}
-	group := h.must(h.lead, "memory_group", map[string]any{"action": "read", "group": "plant"})["group"].(map[string]any)
+	out := h.must(h.lead, "memory_group", map[string]any{"action": "read", "group": "plant"})
+	group := out["group"].(map[string]any)
 	require.Len(t, group["members"], 1, "and nothing was done")
 	require.Equal(t, "tides", group["description"])
 }
@@ -45,7 +47,8 @@ func TestAddWithoutARoleChangesNoRole(t *testing.T) {
 	hand := h.worker("hand")
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
 	add := func(more map[string]any) (role any) {
-		out := h.must(h.lead, "memory_group", with(map[string]any{"action": "add", "group": "plant", "entity": "hand"}, more))
+		out := h.must(h.lead, "memory_group", with(map[string]any{"action": "add", "group": "plant",
+			"entity": "hand"}, more))
 		for _, m := range out["group"].(map[string]any)["members"].([]any) {
 			if m := m.(map[string]any); m["name"] == "hand" {
 				role = m["role"]

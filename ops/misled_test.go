@@ -186,9 +186,10 @@ func TestARefusedPurgeNamesTheOwner(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
 	for name, role := range map[string]string{"hand": "member", "chief": "admin", "peer": "member"} {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name, "name": name,
-			"capabilities": map[string]any{"tools": []string{"+memory_delete_warm"}}})
-		h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "plant", "entity": name, "role": role})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name,
+			"name": name, "capabilities": map[string]any{"tools": []string{"+memory_delete_warm"}}})
+		h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "plant", "entity": name,
+			"role": role})
 	}
 	id := h.must(h.caller("hand"), "memory_write_warm", with(note("Low water at two"),
 		map[string]any{"group": "plant"}))["id"]

@@ -98,8 +98,9 @@ func TestWorkForAnAgentThatCannotClaimItNamesTheList(t *testing.T) {
 	h.worker("hand")
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
 	item := func(name string) []any { return []any{map[string]any{"intent": "Dredge", "assigned_to": name}} }
-	for list, args := range map[string]map[string]any{"memory_group": {"items": item("hand"), "group": "plant"},
-		"agent_list": {"items": item("ann")}} {
+	for list, args := range map[string]map[string]any{
+		"memory_group": {"items": item("hand"), "group": "plant"},
+		"agent_list":   {"items": item("ann")}} {
 		e := h.refusal(h.lead, "task_submit", args)
 		require.Contains(t, e.Msg, "could not claim this work")
 		var calls []schemas.Call

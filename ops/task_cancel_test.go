@@ -14,9 +14,9 @@ func TestACancelIsRefusedWithTheReason(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plant"})
 	for _, name := range []string{"hand", "peer", "apart"} {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name, "name": name,
-			"capabilities": map[string]any{"tools": []string{"+task_cancel", "+task_claim", "+task_report",
-				"+memory_group"}}})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name,
+			"name": name, "capabilities": map[string]any{"tools": []string{"+task_cancel", "+task_claim",
+				"+task_report", "+memory_group"}}})
 	}
 	next := func(c Caller, e *schemas.Error) any {
 		t.Helper()
@@ -31,10 +31,12 @@ func TestACancelIsRefusedWithTheReason(t *testing.T) {
 	}
 	task := h.must(h.lead, "task_submit", map[string]any{"intent": "Dredge", "group": "plant"})
 	item := task["items"].([]any)[0].(map[string]any)["work_id"]
-	piped := h.must(h.lead, "task_submit", map[string]any{"request": "Count the buoys", "group": "plant"})["task_id"]
+	piped := h.must(h.lead, "task_submit", map[string]any{"request": "Count the buoys",
+		"group": "plant"})["task_id"]
 	h.must(hand, "task_claim", map[string]any{"work_id": item})
 	absent := h.refusal(apart, "task_cancel", map[string]any{"work_id": schemas.NewID()}).Error()
-	for _, args := range []map[string]any{{"work_id": item}, {"task_id": task["task_id"]}, {"task_id": piped}} {
+	for _, args := range []map[string]any{{"work_id": item}, {"task_id": task["task_id"]},
+		{"task_id": piped}} {
 		e := h.refusal(peer, "task_cancel", args)
 		require.Equal(t, schemas.CodeDenied, e.Code, "%v", args)
 		require.Contains(t, e.Msg, "you did not submit it")

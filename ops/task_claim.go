@@ -234,8 +234,8 @@ func (in taskClaimIn) bySwarm(g access.Grant) (schemas.Hint, error) {
 		return nil, err
 	}
 	in.Swarm, in.Group = in.Group, ""
-	return schemas.Hintf("your work in the swarm %s does not come in the swarm's own group; to wait for it: %s",
-		in.Swarm, in.again()), nil
+	return schemas.Hintf("your work in the swarm %s does not come in the swarm's own group; to wait for it: "+
+		"%s", in.Swarm, in.again()), nil
 }
 
 // seated are the roles of the pipeline that are claimed.

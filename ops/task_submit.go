@@ -82,8 +82,9 @@ func (o TaskSubmitOut) Text() string {
 	if o.TaskID == "" {
 		return "back in the queue: " + list
 	}
-	return fmt.Sprintf("task %s: %s; task_status shows how it goes, task_claim with task_id takes it", short(o.TaskID),
-		list)
+	id := short(o.TaskID)
+	return fmt.Sprintf("task %s: %s; %s shows how it goes, %s takes it", id, list,
+		schemas.Tool("task_status", "task_id", id), schemas.Tool("task_claim", "task_id", id))
 }
 
 // maxAhead bounds times given in seconds from now: a year.

@@ -133,8 +133,8 @@ func notManaged(g access.Grant, task, id string) error {
 	case err != nil:
 		return err
 	case v.holder == g.Actor() && v.state == schemas.WorkLeased:
-		return NotRun(v.group).Try("to give it back: %s", schemas.Tool("task_report", "work_id", id, "fence", v.fence,
-			"outcome", Released))
+		return NotRun(v.group).Try("to give it back: %s", schemas.Tool("task_report", "work_id", id,
+			"fence", v.fence, "outcome", Released))
 	}
 	return NotRun(v.group)
 }

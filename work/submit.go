@@ -125,8 +125,8 @@ func (d *Draft) checkTexts(say violation) (brief string) {
 	case err != nil:
 		say("brief", "is not JSON")
 	case len(text) > maxBrief:
-		say("brief", "has %d bytes beside the intent; put what is longer than %d into memory and name it in context",
-			len(text), maxBrief)
+		say("brief", "has %d bytes beside the intent; put what is longer than %d into memory and name it in "+
+			"context", len(text), maxBrief)
 	}
 	if len(d.Brief.AnswerSchema) > 0 {
 		if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {

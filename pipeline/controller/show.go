@@ -312,8 +312,8 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 			return err
 		}
 		if v.Waits = schemas.Hintf("for an agent to take it with %s", schemas.Tool("task_claim")); !any {
-			v.Waits = schemas.Hintf("in vain so far: no agent of its pool may take it; let another agent join, with " +
-				"task_claim and task_report among its tools")
+			v.Waits = schemas.Hintf("in vain so far: no agent of its pool may take it; let another agent " +
+				"join that may claim and report work")
 		}
 	}
 	return nil

@@ -98,8 +98,9 @@ func memoryHelp() map[string]string {
 		"memory_write_warm derived_from": "the id of an item this was made of; it is no more reliable than that",
 		"memory_write_warm source":       "where its words come from, if not from its writer",
 		"memory_delete_warm mode":        "what to do; purge cannot be undone",
-		"memory_group role":              "what the member may do: own, manage, write or only read; else write, or as before",
-		"memory_group description":       "what the group is for, in a sentence",
+		"memory_group role": "what the member may do: own, manage, write or only read; else write, or as " +
+			"before",
+		"memory_group description": "what the group is for, in a sentence",
 		"memory_group culture": `how it works together: {"broadcast_eagerness", "notification_policy", ` +
 			`"departure_policy", "ttl_default"}`,
 		"memory_group emcon":          "nothing is written to the group while this is on",
