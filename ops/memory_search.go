@@ -25,7 +25,7 @@ type memorySearchIn struct {
 	Type   memory.ItemType `json:"type,omitempty" enum:"entity,session,learning"`
 	Tags   []string        `json:"tags,omitempty" commas:"true" jsonschema:"all of them"`
 	Group  schemas.GroupID `json:"group,omitempty" jsonschema:"only there"`
-	Author string          `json:"author,omitempty" jsonschema:"name"`
+	Author string          `json:"author,omitempty" hint:"agent,agent_id,agent_name,worker,owner,by" jsonschema:"name"`
 	Since  string          `json:"since,omitempty" jsonschema:"date"`
 	Until  string          `json:"until,omitempty" jsonschema:"date"`
 	AsOf   string          `json:"as_of,omitempty" jsonschema:"what was true then"`

@@ -137,7 +137,9 @@ func (c compiled) invalid(o *Operation, doc any, found []schemas.Violation) erro
 			continue
 		}
 		name := steps[len(steps)-1]
-		if v.Msg == jsonschema.Unknown {
+		if v.Msg == jsonschema.Unknown && v.Path == "/as" && o.InPerson {
+			found[i].Msg = "is not taken here: this is done in person, never as another agent"
+		} else if v.Msg == jsonschema.Unknown {
 			given, _ := doc.(map[string]any) // only members of arguments are published in words
 			found[i].Msg += parent.correction(name, given)
 		} else if p, _ := c.arguments.at(steps); p != nil && v.Path != "" {
@@ -207,13 +209,17 @@ func (s *schema) among(given map[string]any) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return s.property(name) == nil })
 }
 
-// near is what a name that no member has may mean: the one it is a hint for, the nearest name, one or two that
+// near is what a name that no member has may mean: those it is a hint for, the nearest name, one or two that
 // end with it, that name with its unit, or where a member of a member has it.
 func (s *schema) near(name string) string {
+	var meant []string
 	for _, p := range s.properties {
 		if slices.Contains(p.hints, name) {
-			return p.name
+			meant = append(meant, p.name)
 		}
+	}
+	if meant != nil {
+		return strings.Join(meant, " or ")
 	}
 	if near := schemas.Nearest(name, s.names()); near != "" {
 		return near
