@@ -335,7 +335,8 @@ func (g Grant) wayOut(why string) schemas.Hint {
 	switch {
 	case err == nil && tier == schemas.Low:
 		return schemas.Hintf("your accuracy is rated low: a new item that you write to a group with %s "+
-			"waits as a proposal, and %s shows why", schemas.Tool("memory_write_warm"), schemas.Tool("trust_score"))
+			"waits as a proposal, and %s shows why", schemas.Tool("memory_write_warm"),
+			schemas.Tool("trust_score"))
 	case err == nil && tier == schemas.Untrusted:
 		return schemas.Hintf("your accuracy is rated untrusted, so you only read what is your own: %s shows "+
 			"it; being proven right raises it", schemas.Tool("trust_score"))

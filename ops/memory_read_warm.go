@@ -156,7 +156,7 @@ func (o *MemoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn)
 			newest = o.Items[0].Version
 		}
 		return schemas.NotFoundf("there is no version %d", in.Version).Expecting("version: 1 to %d", newest).
-			Try("%s again with history instead lists them", schemas.Do("memory_read_warm"))
+			Try("%s lists them", schemas.Tool("memory_read_warm", "ids", in.IDs, "history", true))
 	}
 	return nil
 }

@@ -118,3 +118,14 @@ func TestWorkForAnAgentThatCannotClaimItNamesTheList(t *testing.T) {
 		h.must(h.lead, list, given)
 	}
 }
+
+// The refusal of a version that is not there offers the call that lists those there are.
+func TestAMissingVersionOffersTheList(t *testing.T) {
+	h := newHouse(t)
+	id := h.must(h.lead, "memory_write_warm", note("Low water at two"))["id"]
+	tool, args := offered(t, h.refusal(h.lead, "memory_read_warm", map[string]any{"ids": []any{id},
+		"version": 2}))
+	out, err := Find(tool).Call(t.Context(), h.node, h.lead, []byte(args))
+	require.NoError(t, err, args)
+	require.Len(t, out.(MemoryReadWarmOut).Items, 1)
+}

@@ -15,8 +15,8 @@ func pageSize(limit, usual, most int) (int, error) {
 		return usual, nil
 	}
 	if limit < 1 || limit > most {
-		return 0, schemas.Invalidf("limit is %d", limit).Expecting("1–%d",
-			most).Try("call again with a smaller limit and page with cursor")
+		return 0, schemas.Invalidf("limit is %d", limit).Expecting("1–%d", most).
+			Try("call again with such a limit; the cursor of a long list leads to the rest of it")
 	}
 	return limit, nil
 }

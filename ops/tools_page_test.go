@@ -44,9 +44,11 @@ the command line: ` + "`cordelia --help`" + `.
 - Every tool that changes something takes ` + "`idempotency_key`" + `: the same call with the same key
   changes nothing again and gets the recorded answer. After a killed agent_register or
   swarm_create the repeated call also writes the key files that are missing on this machine.
-- A refusal is a tool result with ` + "`code`, `message`, what was `expected`, and the `hint`" + ` what
-  to call next; as text it reads "next: …". A tool that the agent has not is an error of the protocol, as
-  one that does not exist. Long lists end with a ` + "`cursor`" + `; the same call with it goes on.
+- A refusal is a tool result that says its code and what is so, what is wrong with each argument,
+  "expected: …" and, as "next: …", what to call next. A program finds the same in its ` + "`_meta`" + `, below
+  ` + "`cordelia/error`: `code`, `message`, `violations`, `expected`, `next`" + `. A tool that the agent has
+  not is an error of the protocol, as one that does not exist. Long lists end with a ` + "`cursor`" + `; the
+  same call with it goes on.
 - *reads* changes nothing; *writes* adds or changes; *takes away* may end or hide something; *safe to
   repeat*: the same call again changes nothing more; *in person only*: not with ` + "`as`" + `; *loaded at
   once*: a client that searches for tools shows it from the start; *a worker has it by default*: an agent

@@ -66,7 +66,8 @@ func TestHintsNameToolsAsCalls(t *testing.T) {
 				if name := word.FindString(text); name != "" {
 					bad = append(bad, f.path+": name "+name+" with schemas.Tool, not in words: "+text)
 				}
-			case x != nil && x.Name == "schemas" && slices.Contains([]string{"Tool", "Do", "Other", "Alone"}, of.Sel.Name):
+			case x != nil && x.Name == "schemas" &&
+				slices.Contains([]string{"Tool", "Do", "Other", "Alone"}, of.Sel.Name):
 				if calls++; text != "" && !slices.Contains(names, text) {
 					bad = append(bad, f.path+": there is no tool "+text)
 				}
