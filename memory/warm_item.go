@@ -144,6 +144,7 @@ type row struct {
 	subject, key  string
 	supersedes    schemas.ItemID
 	supersededBy  schemas.ItemID
+	supersededAt  int64 // worked out with supersededBy, never stored
 	validFrom     int64
 	validTo       int64
 	confidence    int
@@ -212,6 +213,14 @@ func (r *row) state(at int64) string {
 	return stateCurrent
 }
 
+// until is when r stops being true: by its own word, or since it is superseded; 0 = never.
+func (r *row) until() int64 {
+	if r.supersededAt == 0 || r.validTo != 0 && r.validTo < r.supersededAt {
+		return r.validTo
+	}
+	return r.supersededAt
+}
+
 // begins is when r began to be true.
 func (r *row) begins() int64 {
 	if r.validFrom == 0 {
@@ -222,5 +231,5 @@ func (r *row) begins() int64 {
 
 // wasTrue reports whether r was true at a moment: valid and not ended.
 func (r *row) wasTrue(at int64) bool {
-	return at >= r.begins() && (r.validTo == 0 || at < r.validTo) && !r.ended(at)
+	return at >= r.begins() && (r.until() == 0 || at < r.until()) && !r.ended(at)
 }

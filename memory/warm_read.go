@@ -118,7 +118,7 @@ func (r *row) item(now int64) (Item, error) {
 		ID: r.id, Type: r.typ, Name: r.name, Data: json.RawMessage(r.data), Owner: r.owner, Author: r.author,
 		Visibility: r.visibility, Group: r.group, Origin: r.origin, Parent: r.parent, Stale: r.stale,
 		Subject: r.subject, Key: r.key, Supersedes: r.supersedes, SupersededBy: r.supersededBy,
-		ValidFrom: stamp(r.validFrom), ValidTo: stamp(r.validTo), Confidence: float64(r.confidence) / 1000,
+		ValidFrom: stamp(r.validFrom), ValidTo: stamp(r.until()), Confidence: float64(r.confidence) / 1000,
 		Validated: r.validated,
 		State:     r.state(now), ExpiresAt: stamp(r.expiry()), Version: r.version, CreatedAt: stamp(r.created),
 		UpdatedAt: stamp(r.updated),

@@ -94,7 +94,8 @@ func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	}
 	c.visibility, c.group, c.owner, c.groupTTL = schemas.Group, group, g.Actor(), 0
 	c.version, c.created, c.updated, c.current = 1, now, now, true
-	c.supersedes, c.supersededBy = "", ""
+	c.validTo = src.until() // a copy never changes, so it does not come back with its source
+	c.supersedes, c.supersededBy, c.supersededAt = "", "", 0
 	var p Provenance
 	if err := json.Unmarshal([]byte(src.provenance), &p); err != nil {
 		return c, fmt.Errorf("provenance of %s: %w", src.id, err)

@@ -38,7 +38,7 @@ func (s *successor) from() int64 {
 	return s.created
 }
 
-// resolve sets of each row by what it is superseded at a time, "" for what is not.
+// resolve sets of each row by what it is superseded at a time, and since when; "" for what is not.
 // Until then supersededBy names the successor that was written down.
 func (r readScope) resolve(tx querier, rows []*row, at int64) error {
 	open := map[schemas.ItemID][]*row{} // by the successor to look at
@@ -63,10 +63,7 @@ func (r readScope) resolve(tx querier, rows []*row, at int64) error {
 				case s == nil || s.scope != old.scope:
 					old.supersededBy = ""
 				case s.effective(at):
-					old.supersededBy = s.id
-					if old.validTo == 0 || old.validTo > s.from() {
-						old.validTo = s.from()
-					}
+					old.supersededBy, old.supersededAt = s.id, s.from()
 				case s.next == "":
 					old.supersededBy = ""
 				default:

@@ -83,3 +83,39 @@ func TestExpiry(t *testing.T) {
 	again := n.write(ada, own)
 	require.Equal(t, StatusNew, again.Status, "what is over is no duplicate")
 }
+
+// What a superseded item's state is worked out from is never written into it: neither a change of it
+// nor a validation keeps it from being current again when its successor goes.
+func TestAChangeLeavesTheEndOfWhatIsSuperseded_INV_SUCCESSION(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{})
+	for name, in := range map[string]func(Write) Write{
+		"private": func(w Write) Write { return w },
+		"group":   func(w Write) Write { return inGroup(w, "team-a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := n.write(ada, in(learning("Kim owns the "+name+" pager.")))
+			n.clock.move(time.Hour)
+			next := in(learning("The " + name + " desk moved to the second floor."))
+			next.Supersedes = old.ID
+			w := n.write(ada, next)
+			began := n.read(ada, w.ID).CreatedAt
+			require.Equal(t, began, n.read(ada, old.ID).ValidTo, "it ends where its successor begins")
+
+			n.write(ada, Write{ID: old.ID, IfVersion: 1, Confidence: ptr(0.9)})
+			n.write(ada, Write{ID: old.ID, IfVersion: 2, Data: learning("Kim owns the " + name + " pager now.").Data})
+			read := n.read(ada, old.ID)
+			require.Equal(t, stateSuperseded, read.State)
+			require.Equal(t, began, read.ValidTo)
+			require.Equal(t, "0", n.one(`SELECT sum(valid_to) FROM items WHERE id = ?`, old.ID))
+			require.Equal(t, "0", n.one(`SELECT sum(v.valid_to) FROM item_versions v JOIN items i ON i.n = v.item
+				WHERE i.id = ?`, old.ID))
+
+			require.NoError(t, n.remove(ada, w.ID, Bury))
+			read = n.read(ada, old.ID)
+			require.Equal(t, stateCurrent, read.State)
+			require.Empty(t, read.ValidTo)
+			require.Contains(t, idsOf(n.search(ada, "who owns the "+name+" pager")), old.ID)
+		})
+	}
+}
