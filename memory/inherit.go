@@ -48,7 +48,7 @@ func insights(g access.Grant, owner schemas.EntityID, words []string) ([]row, er
 			return nil, cmp.Or(err, access.NotKnown(string(owner)))
 		}
 	}
-	found, err := owned(g, owner)
+	found, err := allOf(g, selectOwned, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +64,10 @@ func insights(g access.Grant, owner schemas.EntityID, words []string) ([]row, er
 	return found[:min(len(found), MaxInherited)], nil
 }
 
-// owned reads all that an agent owns.
-func owned(g access.Grant, owner schemas.EntityID) (all []row, err error) {
+// allOf reads all of an agent's items that a query lists by pages.
+func allOf(g access.Grant, query string, owner schemas.EntityID) (all []row, err error) {
 	for after := int64(0); ; {
-		page, err := rowsOf(g.Tx(), selectOwned, owner, after)
+		page, err := rowsOf(g.Tx(), query, owner, after)
 		if err != nil || len(page) == 0 {
 			return all, err
 		}
@@ -206,20 +206,17 @@ func Reflect(g access.Grant, owner schemas.EntityID, l Learned, outside bool) (f
 		Provenance{Author: owner, Via: []schemas.EntityID{access.NodeEntity}, Source: source, Tainted: outside})
 }
 
-// PurgeOwned removes all that an agent owns privately, its archive too, for good; the node does
-// it when an agent is removed whose memory is to be deleted.
+// PurgeOwned removes all that an agent owns privately, its archive and what it had deleted too,
+// for good; the node does it when an agent is removed whose memory is to be deleted.
 func PurgeOwned(g access.Grant, owner schemas.EntityID) (n int, err error) {
 	if !g.IsNode() || g.Tx() == nil {
 		return 0, access.ErrNoGrant
 	}
-	found, err := owned(g, owner)
+	found, err := allOf(g, selectToPurge, owner)
 	if err != nil {
 		return 0, err
 	}
 	for i := range found {
-		if found[i].visibility != schemas.Private {
-			continue
-		}
 		if _, err := purge(g, &found[i]); err != nil {
 			return n, err
 		}

@@ -216,6 +216,9 @@ const (
 const (
 	selectOwned = `SELECT ` + itemColumns + ` FROM items i WHERE i.owner = ? AND i.n > ? AND i.deleted_at = 0
 		AND NOT EXISTS (SELECT 1 FROM groups s WHERE s.id = i.group_id AND s.kind = 'staging') ORDER BY i.n LIMIT 500`
+	// selectToPurge lists what an agent owns privately, deleted or not, that has text yet.
+	selectToPurge = `SELECT ` + itemColumns + ` FROM items i WHERE i.owner = ? AND i.n > ?
+		AND i.visibility = 'private' AND i.data <> '' ORDER BY i.n LIMIT 500`
 	selectOwnedGroups = `SELECT g.id, g.kind, g.description, g.culture FROM groups g
 		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0
 		AND g.kind <> 'staging' ORDER BY g.id`

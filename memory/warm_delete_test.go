@@ -42,6 +42,36 @@ func TestDeleteUndoPurge(t *testing.T) {
 	require.ErrorIs(t, n.remove(ada, w.ID, Undo), schemas.ErrConflict)
 }
 
+// When the memory of a removed agent is deleted, what the agent had deleted itself goes too: its
+// text, its versions, and the copies of it.
+func TestPurgeOwnedPurgesWhatWasDeleted(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	kept := n.write(ada, learning("The quagga grazes."))
+	gone := n.write(ada, learning("The zanzibar key is 7."))
+	shared := n.write(ada, inGroup(learning("The zanzibar door is open."), "team-a"))
+	n.write(ada, Write{ID: gone.ID, Data: learning("The zanzibar key is 8.").Data})
+	_, err := n.share(ada, gone.ID, "team-a")
+	require.NoError(t, err)
+	require.NoError(t, n.remove(ada, gone.ID, Bury))
+	require.NoError(t, n.remove(ada, shared.ID, Bury))
+	purge := func() (count int) {
+		require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error {
+			return g.Routine(func() (err error) {
+				count, err = PurgeOwned(g, ada)
+				return err
+			})
+		}))
+		return count
+	}
+	require.Equal(t, 2, purge())
+	require.Zero(t, purge(), "what is purged is not purged again")
+	require.Equal(t, "0", n.one(`SELECT count(*) FROM items i WHERE (i.id IN (?1, ?2) OR i.origin = ?2)
+		AND (i.data <> '' OR i.terms <> '' OR i.provenance <> '{}')`, kept.ID, gone.ID))
+	require.Equal(t, "0", n.one(`SELECT count(*) FROM item_versions`))
+	require.NoError(t, n.remove(ada, shared.ID, Undo), "what lies in a group is not private")
+}
+
 func (n *warmNode) share(who schemas.EntityID, id schemas.ItemID, group schemas.GroupID) (w Written, err error) {
 	err = n.do(who, access.Write, func(g access.Grant) error {
 		w, err = Share(g, id, group)

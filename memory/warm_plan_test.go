@@ -19,7 +19,8 @@ func TestHotStatementsDoNotScan(t *testing.T) {
 		selectLinks, selectScope,
 		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn,
 		selectNeighbours, selectDocs,
-		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame,
+		selectOwned, selectToPurge,
+		selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame,
 		selectLessons, selectSuccessors,
 		setItemCurrent, markCopy} {
 		for _, step := range n.plan(query) {

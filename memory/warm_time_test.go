@@ -84,8 +84,8 @@ func TestExpiry(t *testing.T) {
 	require.Equal(t, StatusNew, again.Status, "what is over is no duplicate")
 }
 
-// What a superseded item's state is worked out from is never written into it: neither a change of it
-// nor a validation keeps it from being current again when its successor goes.
+// The end that an item has by its successor is never written into it: no change of it keeps it
+// from being current again when its successor goes.
 func TestAChangeLeavesTheEndOfWhatIsSuperseded_INV_SUCCESSION(t *testing.T) {
 	n := newWarmNode(t)
 	n.group("team-a", ada, CulturePatch{})
@@ -103,13 +103,14 @@ func TestAChangeLeavesTheEndOfWhatIsSuperseded_INV_SUCCESSION(t *testing.T) {
 			require.Equal(t, began, n.read(ada, old.ID).ValidTo, "it ends where its successor begins")
 
 			n.write(ada, Write{ID: old.ID, IfVersion: 1, Confidence: ptr(0.9)})
-			n.write(ada, Write{ID: old.ID, IfVersion: 2, Data: learning("Kim owns the " + name + " pager now.").Data})
+			again := learning("Kim owns the " + name + " pager now.")
+			n.write(ada, Write{ID: old.ID, IfVersion: 2, Data: again.Data})
 			read := n.read(ada, old.ID)
 			require.Equal(t, stateSuperseded, read.State)
 			require.Equal(t, began, read.ValidTo)
 			require.Equal(t, "0", n.one(`SELECT sum(valid_to) FROM items WHERE id = ?`, old.ID))
-			require.Equal(t, "0", n.one(`SELECT sum(v.valid_to) FROM item_versions v JOIN items i ON i.n = v.item
-				WHERE i.id = ?`, old.ID))
+			require.Equal(t, "0", n.one(`SELECT sum(v.valid_to) FROM item_versions v
+				JOIN items i ON i.n = v.item WHERE i.id = ?`, old.ID))
 
 			require.NoError(t, n.remove(ada, w.ID, Bury))
 			read = n.read(ada, old.ID)
