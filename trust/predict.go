@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
@@ -164,8 +165,9 @@ func change(g access.Grant, query string, args ...any) error {
 	return nil
 }
 
-// verdict writes what time has shown into the book of the human above, without
-// weight if there is a reason, or when too many came due on one day.
+// verdict writes what time has shown into the book of the human above, without weight if
+// there is a reason: the human has judged the item, whose word then stands, or too many
+// predictions came due on one day.
 func (p prediction) verdict(g access.Grant, word Word, weight int64, why string) error {
 	tx := g.Tx()
 	chain, err := g.ChainOf(p.agent)
@@ -175,6 +177,13 @@ func (p prediction) verdict(g access.Grant, word Word, weight int64, why string)
 	e := entry{Observer: chain[0].ID, Agent: p.agent, Source: ByTime, Verdict: word, Item: p.item, Version: 1,
 		ContentHash: p.hash,
 		Assessor:    access.NodeEntity, Witness: access.NodeEntity, At: tx.Micros()}
+	about, err := entries(tx, selectAbout, e.Observer, e.Agent, e.Item)
+	if err != nil {
+		return err
+	}
+	if why == "" && slices.ContainsFunc(about, entry.own) {
+		why = BecauseOutranked
+	}
 	if why == "" {
 		var today int
 		midnight := e.At - e.At%day
@@ -191,10 +200,6 @@ func (p prediction) verdict(g access.Grant, word Word, weight int64, why string)
 		e.Beta = weight
 	}
 	if err := write(g, &e); err != nil || why != "" {
-		return err
-	}
-	about, err := entries(tx, selectAbout, e.Observer, e.Agent, e.Item)
-	if err != nil {
 		return err
 	}
 	before, after, err := count(tx, e, about)

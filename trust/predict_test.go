@@ -150,6 +150,44 @@ func TestTwoPredictionsADayCount(t *testing.T) {
 	require.NoError(t, n.verify())
 }
 
+// The user's own word on an item stands beside a prediction that comes due later: it neither
+// holds up a false item nor takes the place of a true one's verdict.
+func TestNoPredictionTakesTheUsersWord_INV_RANKS(t *testing.T) {
+	for word, after := range map[Word]Score{Wrong: {3000, 3000}, Right: {4000, 2000}} {
+		for _, out := range []Finding{above, not} {
+			n := newNode(t)
+			on := wrote(work, 1)
+			n.foresee(work, string(on.ID), "a", 2*time.Hour)
+			n.resolve(string(on.ID), not)
+			n.assess(ann, Verdict{On: on, Word: word})
+			before := n.standing(work)
+			n.Clock.Move(2 * time.Hour)
+			n.resolve(string(on.ID), out)
+			s := n.standing(work)
+			require.Equal(t, []any{after, after, 1, 1}, []any{s.Score, s.TierScore, s.Observations, s.ByPerson})
+			require.Equal(t, before.Last, s.Last)
+			require.EqualValues(t, 1, n.one(`SELECT count(*) FROM assessments WHERE source = 'temporal'
+				AND alpha + beta = 0`), "it is written down")
+			require.EqualValues(t, 1, n.one(`SELECT count(*) FROM assessments_counted WHERE own = 1`))
+			require.NoError(t, n.verify())
+		}
+	}
+}
+
+// A verdict of the user's takes the place of a prediction that came due before.
+func TestTheUsersWordReplacesAPrediction(t *testing.T) {
+	n := newNode(t)
+	on := wrote(work, 1)
+	n.foresee(work, string(on.ID), "a", 2*time.Hour)
+	n.resolve(string(on.ID), not)
+	n.Clock.Move(2 * time.Hour)
+	n.resolve(string(on.ID), above)
+	require.Equal(t, Score{4000, 2000}, n.score(work))
+	require.EqualValues(t, unit, n.assess(ann, Verdict{On: on, Word: Wrong}).Weight)
+	require.Equal(t, Score{3000, 3000}, n.score(work))
+	require.NoError(t, n.verify())
+}
+
 // A prediction about what its lineage could write weighs half, right or wrong, and
 // none speaks for merging without review.
 func TestPredictionsAboutOwnFilesWeighHalf(t *testing.T) {
