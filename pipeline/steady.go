@@ -97,17 +97,20 @@ func tries(r schemas.ReplanRequest) int {
 }
 
 // sinceLeast is how many attempts of the round came after the one with which the fewest criteria
-// failed: of the subtask that moved last.
+// failed: of the subtask that moved last. A subtask without an attempt did not move.
 func sinceLeast(r schemas.ReplanRequest) int {
 	since := tries(r) - 1
 	for _, o := range failedOutcomes(r) {
+		if len(o.GapTrajectory) == 0 {
+			continue // it never began
+		}
 		least := 0
 		for i, g := range o.GapTrajectory {
 			if len(g.FailedCriteria) < len(o.GapTrajectory[least].FailedCriteria) {
 				least = i
 			}
 		}
-		since = min(since, max(len(o.GapTrajectory)-1-least, 0))
+		since = min(since, len(o.GapTrajectory)-1-least)
 	}
 	return since
 }

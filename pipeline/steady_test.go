@@ -70,6 +70,16 @@ func TestAttemptsAreTries(t *testing.T) {
 	require.Equal(t, []schemas.Directive{schemas.Refine, schemas.BreakSymmetry}, directives(list))
 }
 
+// A later step that never began says nothing of how often the step before it was tried.
+func TestStepsThatNeverBeganAreNoTries(t *testing.T) {
+	r := shown(1, schemas.Logical, false, schemas.Evidence{Tool: "kubectl", Input: "a"})
+	r.Outcomes[0].GapTrajectory = []schemas.Gap{{Attempt: 1}, {Attempt: 2}, {Attempt: 3}}
+	later := shown(1, "", false).Outcomes[0]
+	later.SubTaskID, later.GapTrajectory = "later", []schemas.Gap{}
+	r.Outcomes = append(r.Outcomes, later)
+	require.Equal(t, 2, sinceLeast(r))
+}
+
 // Attempts that fail less and less within a round keep an approach; and of what class a round's
 // failures are, most of its attempts say, not the last one.
 func TestEachAttemptIsEvidence(t *testing.T) {
