@@ -3,6 +3,7 @@
 package run
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -10,8 +11,9 @@ import (
 )
 
 // adoptOrphans has this process outlive the signal that ends its group: there is no way
-// to adopt descendants here.
-func adoptOrphans() { signal.Ignore(syscall.SIGTERM) }
+// to adopt descendants here. It catches the signal: the program would inherit that it is ignored, and
+// could not be ended by it.
+func adoptOrphans() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) }
 
 // killDescendants ends the process group but for this process. What left the group is not
 // found here.

@@ -16,8 +16,9 @@ import (
 // lifeline is the descriptor whose other end the runner holds: it ends with the runner.
 const lifeline = 3
 
-// supervise runs a program and, once that or the runner ends, kills all processes the program
-// started, also those that left its process group. It gives the program's exit code.
+// supervise runs a program and, once that or the runner ends, kills the processes that the program started: on
+// Linux also those that left its process group, for as long as reapFor; elsewhere those of the group. It gives the
+// program's exit code.
 func supervise(program string, args []string) (int, error) {
 	life := os.NewFile(lifeline, "lifeline")
 	syscall.CloseOnExec(lifeline)

@@ -38,7 +38,9 @@ func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, erro
 	return s.runAll(ctx, commit, commands, filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID)))
 }
 
-// runAll runs commands, each once, in a fresh worktree of a commit, in a separate place.
+// runAll runs commands one after the other, each once, in one fresh worktree of a commit, with a HOME of its own.
+// What one leaves there the next one finds: a place for each would have the repository's command prepare each of
+// them, and have each build everything again.
 func (s *seat) runAll(ctx context.Context, commit string, commands []string, place string) ([]work.Evidence, error) {
 	if commit == "" || len(commands) == 0 {
 		return nil, nil
@@ -48,7 +50,7 @@ func (s *seat) runAll(ctx context.Context, commit string, commands []string, pla
 		return nil, err
 	}
 	defer func() {
-		w.Drop(context.WithoutCancel(ctx), s.Repo) //nolint:errcheck // the next run removes what is left
+		w.Drop(context.WithoutCancel(ctx), s.Repo) //nolint:errcheck // a later run removes what is left
 		git.RemoveAll(place)                       //nolint:errcheck // the same
 	}()
 	shield, err := s.Shield(place, w, "")

@@ -21,8 +21,8 @@ var taskRefs = []string{"refs/cordelia", "refs/heads/cordelia"}
 const staleLock = 3 * time.Second
 
 // updateRef has git change references of tasks. A git that was killed meanwhile leaves its lock
-// behind, and git asks a person to remove that; the lock of a task's reference is removed here, once no git can
-// still hold it. CodeBusy says that another lock is in the way, such as that of packed-refs, which any git in the
+// behind, and git asks a person to remove that; the lock of a task's reference is removed here, once it is older
+// than staleLock. CodeBusy says that another lock is in the way, such as that of packed-refs, which any git in the
 // repository may hold for long.
 func (g guarded) updateRef(ctx context.Context, input string, args ...string) error {
 	for {

@@ -10,8 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Repository is the user's repository. Nothing here writes to its working tree, its index
-// or a branch of the user's.
+// Repository is the user's repository. Only Apply writes to its working tree, its index or a branch of the user's.
 type Repository struct {
 	Top  string  // its folder
 	git  guarded // without a working tree
