@@ -103,7 +103,7 @@ func (c *conversation) call(ctx context.Context, call toolCall) (exit int, outpu
 func (c *conversation) confined(ctx context.Context, tool string, in toolInput,
 	raw json.RawMessage) (exit int, output string, err error) {
 	run := command{program: c.Self, args: []string{toolCommand, tool}, stdin: string(raw), dir: c.order.Dir,
-		self: c.Self, shield: c.order.Shield.reading(c.Self)}
+		self: c.Self, shield: c.order.Shield.reading(c.Self), held: c.order.held}
 	limit := verifyFor
 	if tool == toolBash {
 		if strings.TrimSpace(in.Command) == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ type Order struct {
 	Shield Shield          // what its processes may reach
 	Limits Limits
 
-	family *family // its processes; nil = not needed
+	family *family    // its processes; nil = not needed
+	held   []*os.File // locks that last until its processes have ended
 }
 
 // The tools that a plan may name, as every client's are called here.

@@ -55,7 +55,7 @@ func (c Codex) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, erro
 		"schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
 	stream := &codexStream{payer: payer, model: cmp.Or(o.Model, configuredModel(settings))}
 	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s,
-		self: c.Self, limits: o.Limits, family: o.family,
+		self: c.Self, limits: o.Limits, family: o.family, held: o.held,
 		environment: codexEnvironment}, stream.read, emit)
 }
 

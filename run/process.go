@@ -23,6 +23,7 @@ type command struct {
 	limits      Limits
 	environment func(name string) bool // the client's own variables
 	family      *family                // that its processes are
+	held        []*os.File             // locks that last until its processes have ended: one at most
 }
 
 // Bounds of what is read of a client.
@@ -207,7 +208,7 @@ func (c command) start() (*process, error) {
 		return nil, err
 	}
 	defer end.Close() //nolint:errcheck // the supervisor has its own
-	p.cmd.ExtraFiles, p.life = []*os.File{end}, life
+	p.cmd.ExtraFiles, p.life = append([]*os.File{end}, c.held...), life
 	if err := c.family.start(p.cmd); err != nil {
 		r.Close()    //nolint:errcheck // nothing was read
 		life.Close() //nolint:errcheck // nothing was started

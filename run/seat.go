@@ -323,6 +323,7 @@ func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 	var seen record
 	began, before, model := time.Now(), s.state.Usage, ""
+	o.held = s.Repo.Held()
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	answer, err := s.client.Ask(asking, o, func(e Event) {

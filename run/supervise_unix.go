@@ -13,8 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lifeline is the descriptor whose other end the runner holds: it ends with the runner.
-const lifeline = 3
+// Descriptors of a supervisor, which its program does not get.
+const (
+	lifeline = iota + 3 // its other end is the runner's: it ends with the runner
+	runLock             // the lock of the run, if it has one: no other run begins before the program has ended
+)
 
 // supervise runs a program and, once that or the runner ends, kills the processes that the program started: on
 // Linux also those that left its process group, for as long as reapFor; elsewhere those of the group. It gives the
@@ -22,6 +25,7 @@ const lifeline = 3
 func supervise(program string, args []string) (int, error) {
 	life := os.NewFile(lifeline, "lifeline")
 	syscall.CloseOnExec(lifeline)
+	syscall.CloseOnExec(runLock)
 	adoptOrphans()
 	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

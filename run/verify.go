@@ -68,7 +68,7 @@ func (s *seat) runAll(ctx context.Context, commit string, commands []string, pla
 		}
 		done[command] = true
 		s.show(Working, "the node runs "+command)
-		e, err := shell(ctx, s.Self, shield, w.Path, command)
+		e, err := shell(ctx, s.commandIn(w, shield), command)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (s *seat) prepare(ctx context.Context, w *git.Worktree, shield Shield) erro
 		return nil
 	}
 	s.show(Working, "prepares: "+s.Prepare)
-	e, err := shell(ctx, s.Self, shield, w.Path, s.Prepare)
+	e, err := shell(ctx, s.commandIn(w, shield), s.Prepare)
 	if err == nil && e.Exit != 0 {
 		return faultf(Crashed, "the worktree could not be prepared: %s", e)
 	}
@@ -125,10 +125,15 @@ func (s *seat) file(ctx context.Context, commit string, r Report) error {
 	return s.Node.Report(ctx, s.agent, r)
 }
 
-// shell runs one command of a plan and gives what it came to. A *Fault says that the run
-// was stopped meanwhile.
-func shell(ctx context.Context, self string, shield Shield, dir, text string) (schemas.Evidence, error) {
-	c := command{program: "bash", args: []string{"-c", "exec 2>&1\n" + text}, dir: dir, self: self, shield: shield}
+// commandIn is a command that the node runs in a worktree.
+func (s *seat) commandIn(w *git.Worktree, shield Shield) command {
+	return command{dir: w.Path, self: s.Self, shield: shield, held: s.Repo.Held()}
+}
+
+// shell runs the text of one command of a plan, as c says where, and gives what it came to. A *Fault says that the
+// run was stopped meanwhile.
+func shell(ctx context.Context, c command, text string) (schemas.Evidence, error) {
+	c.program, c.args = "bash", []string{"-c", "exec 2>&1\n" + text}
 	exit, out, err := collect(ctx, c, verifyFor, maxShown)
 	if err != nil {
 		return schemas.Evidence{}, err

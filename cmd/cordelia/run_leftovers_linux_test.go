@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +89,29 @@ func TestATaskIsThrownAwayWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	require.Empty(t, h.git("for-each-ref", "refs/cordelia", "refs/heads/cordelia"))
+}
+
+// A client that outlives its killed runner keeps other runs out of its task until it is ended.
+func TestAClientWithoutItsRunnerKeepsOthersOut(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, twoParts())
+	cmd, task, rest := h.hanging()
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(cmd.Process.Pid), "-f", " supervise ").Output()
+	require.NoError(t, err)
+	supervisor, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(supervisor, syscall.SIGSTOP)) // as on a busy machine
+	require.NoError(t, cmd.Process.Kill())
+	rest()
+	h.script(twoParts())
+	said, code := h.did("run", "--resume", task)
+	require.Equal(t, 5, code, said)
+	require.Contains(t, said, "another cordelia run works on this task")
+	require.NoError(t, syscall.Kill(supervisor, syscall.SIGCONT))
+	require.Eventually(t, func() bool { return len(h.processes()) == 0 }, 20*time.Second, 20*time.Millisecond)
+	said, code = h.did("run", "--resume", task)
+	require.Zero(t, code, said)
+	h.accepted(task)
 }
 
 // What --include-changes takes along is not lost if the run is killed before it fills a seat.

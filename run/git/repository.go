@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -201,6 +202,9 @@ func (r *Repository) Diff(ctx context.Context, from, to string, limit int) (stri
 		to)
 	return schemas.Shorten(out, limit), err
 }
+
+// Held are the locks that this process holds for the repository's runs, for children that must not outlive them.
+func (r *Repository) Held() []*os.File { return r.git.held }
 
 // Dir is the folder in which git keeps what belongs to the repository.
 func (r *Repository) Dir() string { return r.git.dir }
