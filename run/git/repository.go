@@ -203,7 +203,7 @@ func (r *Repository) Diff(ctx context.Context, from, to string, limit int) (stri
 	return schemas.Shorten(out, limit), err
 }
 
-// Held are the locks that this process holds for the repository's runs, for children that must not outlive them.
+// Held are the locks that this process holds for runs. A child that inherits them keeps other runs out, too.
 func (r *Repository) Held() []*os.File { return r.git.held }
 
 // Dir is the folder in which git keeps what belongs to the repository.
