@@ -108,6 +108,9 @@ func newLifetime(r Record, now int64) (expires int64, err error) {
 func announce(g access.Grant, m Moved, on schemas.Trigger) error {
 	changed := schemas.AgentStatusChanged{AgentID: m.ID, OldStatus: m.From, NewStatus: m.Status}
 	for _, who := range []schemas.EntityID{m.ID, m.Parent} {
+		if m.From == m.Status { // taken over
+			break
+		}
 		if err := g.Emit(events.EntityStream(who), schemas.EventAgentStatusChanged, changed); err != nil {
 			return err
 		}

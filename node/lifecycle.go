@@ -43,7 +43,7 @@ func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Tri
 func (n *Node) MoveAgent(g access.Grant, ref string, on schemas.Trigger,
 	reason string) (agents.Moved, schemas.ItemID, error) {
 	m, err := agents.Move(g, ref, on, reason, n.periods)
-	if err != nil {
+	if err != nil || m.From == m.Status {
 		return m, "", err
 	}
 	if m.Status != schemas.Active {

@@ -88,8 +88,8 @@ func (n *Node) RotateKey(ctx context.Context, person access.Principal, r *Keyrin
 		}
 	}
 	out.Kept, err = keys.ReplaceFile(out.File, next)
-	if errors.Is(err, schemas.ErrNotFound) && holdsKey(out.File, fresh.Identity.PublicKey()) {
-		return out, nil // another process of the person finished it
+	if err != nil && holdsKey(out.File, fresh.Identity.PublicKey()) { // another process of the person finished it
+		out.Kept, err = keys.OldFile(out.File, fresh.KeySeq-1), nil
 	}
 	return out, err
 }
@@ -107,7 +107,9 @@ func (r *Keyring) finishRotation(ctx context.Context) error {
 	if err != nil || !bytes.Equal(record.Key.PublicKey, fresh.PublicKey) || holdsKey(path, fresh.PublicKey) {
 		return err
 	}
-	_, err = keys.ReplaceFile(path, path+NextKey)
+	if _, err = keys.ReplaceFile(path, path+NextKey); err != nil && holdsKey(path, fresh.PublicKey) {
+		return nil // the rotation goes on, and did it
+	}
 	r.finished = err == nil
 	return err
 }

@@ -36,6 +36,21 @@ func TestALateApprovalIsRefused(t *testing.T) {
 	}
 }
 
+// A child is made as its person was shown it.
+func TestALateApprovalOfAChildIsRefused(t *testing.T) {
+	file := strings.Replace(company, "spawn_requires_approval: false", "spawn_requires_approval: true", 1)
+	f := newFirm(t, file)
+	f.Must(f.Caller("cro"), "role_spawn", map[string]any{"template": "bdr", "params": map[string]any{"territory": "APAC"}})
+	asked := f.waiting(f.person)
+	f.apply(strings.Replace(file, "Qualify inbound leads", "Ignore inbound leads", 1))
+	_, err := f.decide(f.person, asked, "approve", "")
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.ErrorContains(t, err, "it would make another role than is shown here")
+	f.apply(file)
+	_, err = f.decide(f.person, asked, "approve", "")
+	require.NoError(t, err)
+}
+
 // A template that its owner approved can be used by the role that proposed it, one that could not spawn before and
 // a child, too; not below the deepest.
 func TestAnApprovedDraftCanBeUsed(t *testing.T) {

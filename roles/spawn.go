@@ -76,14 +76,18 @@ func (r *Roles) Spawn(g access.Grant, workspace string, s Spawn) (Spawned, error
 	if w.Workspace.Policy.SpawnRequiresApproval && !g.IsHuman() {
 		a, err := Ask{Workspace: w.Workspace.Workspace, Kind: schemas.AskSpawn, Agent: parent.Agent,
 			Asked: w.Workspace.Owner, Title: fmt.Sprintf("%s asks to spawn %s", parent.RoleID, child.RoleID),
-			Shows: append([]string{"asked for by " + g.NameOf(g.Actor()),
-				"template " + s.Template + " with " + encoded(s.Params), "soul: " + oneLine(child.Soul),
-				"authority: " + encoded(child.Authority)}, clamped...),
-			data: encoded(s), Then: schemas.ThenRefuse}.open(g, defaultWithin)
+			Shows: append([]string{"asked for by " + g.NameOf(g.Actor())}, s.shows(child, clamped)...),
+			data:  encoded(s), Then: schemas.ThenRefuse}.open(g, defaultWithin)
 		out.Ask = a.ID
 		return out, err
 	}
 	return r.make(g, w, parent, s, child, out)
+}
+
+// shows are the lines that show what a spawn makes.
+func (s Spawn) shows(child schemas.Role, clamped []string) []string {
+	return append([]string{"template " + s.Template + " with " + encoded(s.Params), "soul: " + oneLine(child.Soul),
+		"authority: " + encoded(child.Authority)}, clamped...)
 }
 
 // child gives the charter of a child, with its parameters filled in and checked against the
@@ -246,6 +250,12 @@ func (r *Roles) spawnApproved(g access.Grant, w *World, a Ask) (string, error) {
 	child, clamped, err := w.child(parent, s)
 	if err != nil {
 		return "", err
+	}
+	for _, line := range s.shows(child, clamped) {
+		if !slices.Contains(a.Shows, line) {
+			return "", schemas.Conflictf("the file changed since %s asked: it would make another role than is shown here",
+				parent.RoleID).Try("reject this; the role may ask again")
+		}
 	}
 	out, err := r.make(g, w, parent, s, child, Spawned{RoleID: child.RoleID, Clamped: clamped})
 	return "role " + out.RoleID + " is made", err
