@@ -134,8 +134,8 @@ func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 		calls = append(calls, action, call)
 	}
 	if len(calls) > 0 {
-		err.Expected = ""
-		err = err.Try(strings.TrimPrefix(format, "; "), calls...)
+		err = err.Expecting("an action for an agent that is %s", r.Status).
+			Try(strings.TrimPrefix(format, "; "), calls...)
 	}
 	return err
 }

@@ -20,17 +20,17 @@ import (
 var taskClaim = waits(Define(Spec{
 	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write, Concurrent: true,
 	SearchHint: "next task lease take work queue",
-	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
-		"extends. Then task_report. If started for one job, name it: work_id, task_id, group or swarm.",
+	Description: "Take the next work item, or get back yours: held until expires_at; any call extends " +
+		"it. Then task_report. If started for one job, name it: work_id, task_id, group or swarm.",
 }, claimTask), waiter[taskClaimIn, TaskClaimOut]{ready: workReady, show: shownClaim, undo: release})
 
 type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
-	WorkID       string          `json:"work_id,omitempty" ref:"work" jsonschema:"only this item"`
+	WorkID       string          `json:"work_id,omitempty" ref:"work" jsonschema:"only it"`
 	TaskID       string          `json:"task_id,omitempty" ref:"task" jsonschema:"only of it"`
 	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only of it"`
 	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only of it"`
-	BriefPage    int             `json:"brief_page,omitempty"`
+	BriefPage    int             `json:"brief_page,omitempty" jsonschema:"if long"`
 	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600, else 120"`
 	WaitSeconds  int             `json:"wait_seconds,omitempty" hint:"timeout,timeout_seconds" jsonschema:"0 to 50, as a task 3600"`
 }

@@ -84,7 +84,7 @@ func TestVerdictsMoveScores(t *testing.T) {
 	require.Equal(t, own, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
 	_, err := h.call(rival, "trust_score", map[string]any{"agent": string(w.Entity)})
 	_, absent := h.call(rival, "trust_score", map[string]any{"agent": "nobody"})
-	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.ErrorIs(t, err, schemas.ErrDenied, "it may name this agent")
 	require.ErrorIs(t, absent, schemas.ErrNotFound)
 	v, err := h.node.VerifyTrust(t.Context(), h.person().Principal)
 	require.NoError(t, err)

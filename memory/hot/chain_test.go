@@ -91,9 +91,9 @@ func TestOnlyASessionEndAdvancesTheChain(t *testing.T) {
 func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 	for _, c := range []struct{ name, sql, says, hint string }{
 		{"content", `UPDATE l1 SET doc = '{"active":{"focus":"evil"}}' WHERE entity_id = ?`, "changed outside the node",
-			`{"operation": "replace"}`},
+			`{"operation": "replace", "data": {…}}`},
 		{"content no longer JSON", `UPDATE l1 SET doc = 'x' WHERE entity_id = ?`, "changed outside the node",
-			`{"operation": "replace"}`},
+			`{"operation": "replace", "data": {…}}`},
 		{"chain hash", `UPDATE l1 SET chain_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow",
 			"cordelia restore"},
 		{"previous hash", `UPDATE l1 SET previous_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow",
