@@ -344,6 +344,23 @@ func TestSetup(t *testing.T) {
 			require.FileExists(t, u.path(".local/bin/mine"))
 			require.NoFileExists(t, u.path(".cordelia/cordelia.db"))
 		},
+		"a purge takes the secrets of webhooks": func(t *testing.T, u *user) {
+			u.must("setup")
+			file := u.path("triage.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(u.must("role", "example", "triager")), 0o600))
+			u.must("role", "apply", file)
+			secret, mine := u.path(".cordelia/hooks/triage-github.secret"), u.path(".cordelia/hooks/notes")
+			require.FileExists(t, secret)
+			require.NoError(t, os.WriteFile(mine, nil, 0o600))
+			u.must("uninstall")
+			require.FileExists(t, secret)
+			require.Contains(t, u.must("uninstall", "--purge", "--yes"), secret)
+			require.NoFileExists(t, secret)
+			require.FileExists(t, mine)
+			require.NoError(t, os.Rename(mine, secret)) // what a purge of before left
+			u.must("uninstall", "--purge", "--yes")
+			require.NoDirExists(t, u.path(".cordelia"))
+		},
 		"a purge waits for running processes": func(t *testing.T, u *user) {
 			u.must("setup")
 			cmd := u.command("mcp")

@@ -29,12 +29,13 @@ func UninstallCommand(a *cli.App) *cobra.Command {
 		Short: "Undo setup; keys and memories stay unless --purge",
 		Long: `Put back every file that setup wrote, byte for byte where it has not changed
 since; where it has, take out only our entry. Removes the program that setup
-installed. Keys and memories stay, unless --purge deletes them for good.`,
+installed. Keys and memories stay, unless --purge deletes them for good, with the
+secrets of webhooks.`,
 		Args: cli.Wants(0),
 		RunE: func(*cobra.Command, []string) error { return uninstall(a, f) },
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.purge, "purge", false, "also delete the keys and the database")
+	fl.BoolVar(&f.purge, "purge", false, "also delete the keys, the secrets of webhooks and the database")
 	fl.BoolVar(&f.yes, "yes", false, "do not ask before a purge")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and touch nothing")
 	return cmd
@@ -310,20 +311,32 @@ func (u *undoing) planRemains() {
 	}
 }
 
-// planPurge removes the keys and the database. Files in the folder that cordelia did not make
-// stay.
+// planPurge removes the keys, the secrets of webhooks and the database. Files in the folder that
+// cordelia did not make stay.
 func (u *undoing) planPurge() {
-	paths, err := filepath.Glob(filepath.Join(globEscape(u.home), "cordelia.db*"))
-	if err != nil {
-		paths = nil // the pattern is escaped: a defect would keep the files
-	}
 	home := node.Home(u.home)
-	for _, path := range append(paths, filepath.Join(u.home, "keys"), home.Checkpoints(), home.DeepNote()) {
-		if cli.Exists(path) {
-			u.purges = true
-			u.add(Removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
+	gone := func(what string, paths ...string) {
+		for _, path := range paths {
+			if cli.Exists(path) {
+				u.purges = true
+				u.add(Removed, path, what, func() error { return os.RemoveAll(path) })
+			}
 		}
 	}
+	escaped := node.Home(globEscape(u.home))
+	gone("keys and memories", matching(filepath.Join(string(escaped), "cordelia.db*"))...)
+	gone("keys and memories", filepath.Join(u.home, "keys"), home.Checkpoints(), home.DeepNote())
+	gone("the secret of a webhook", matching(escaped.HookSecret("*"))...)
+	u.planFolder(filepath.Dir(home.HookSecret("")))
+}
+
+// matching lists the files that fit a pattern.
+func matching(pattern string) []string {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil // the pattern is escaped: a defect would keep the files
+	}
+	return paths
 }
 
 // globEscape makes every character of path stand for itself.

@@ -123,5 +123,9 @@ func faceMutants() []mutant {
 			"origins[0] == \"null\" && r.Header.Get(\"Sec-Fetch-Site\") == \"same-origin\"",
 			"origins[0] == \"null\" && r.Header.Get(\"Sec-Fetch-Site\") != \"cross-site\"",
 			"./mcp", "TestM01FormsOfPagesWithoutAReferrer"},
+		{"a purge leaves no secret of a webhook", "cmd/cordelia/setup/uninstall.go",
+			"matching(escaped.HookSecret(\"*\"))...",
+			"matching(escaped.HookSecret(\"\"))...",
+			"./cmd/cordelia", "TestSetup/a_purge_takes_the_secrets_of_webhooks"},
 	}
 }
