@@ -1,15 +1,28 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
 // Lookup gives the ids of one kind that a short form may stand for, of what the actor
 // may see.
 type Lookup func(g Grant, short string) ([]string, error)
+
+// IDsNamed gives the ids that the query of a Lookup finds for a short form. The parameters of the query
+// are those, then the short form, then how many ids it gives at most.
+func IDsNamed(g Grant, query, short string, those ...any) ([]string, error) {
+	rows, err := g.Tx().Query(query, append(those, short, schemas.MaxShortMatches)...)
+	ids, err := store.Collect(rows, err, store.Column[string])
+	if err != nil {
+		return nil, fmt.Errorf("look up a short id: %w", err)
+	}
+	return ids, nil
+}
 
 // OneID gives the id that a short form of a kind of thing stands for; a short form of
 // nothing stays as it is. Errors: CodeInvalid, with the candidates, if there are several.

@@ -1,7 +1,7 @@
 package memory
 
 import (
-	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -15,19 +15,19 @@ func ItemsNamed(g access.Grant, ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectItemsNamed, see.byID(), store.List(see.below), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, store.Column[schemas.ItemID])
+	ids, err := access.IDsNamed(g, selectItemsNamed, ref, see.byID(), store.List(see.below))
 	if err != nil {
-		return nil, fmt.Errorf("find item: %w", err)
+		return nil, err
 	}
-	found, err := fetch(g.Tx(), see, ids)
-	var named []string
-	for _, id := range ids {
-		if _, ok := found[id]; ok {
-			named = append(named, string(id))
-		}
+	items := make([]schemas.ItemID, len(ids))
+	for i, id := range ids {
+		items[i] = schemas.ItemID(id)
 	}
-	return named, err
+	found, err := fetch(g.Tx(), see, items)
+	return slices.DeleteFunc(ids, func(id string) bool {
+		_, ok := found[schemas.ItemID(id)]
+		return !ok
+	}), err
 }
 
 // Unseen gives those of ids that stand for no item which the actor may read.
@@ -51,10 +51,5 @@ func Unseen(g access.Grant, ids []schemas.ItemID) (unseen []schemas.ItemID, err 
 // InvitationsNamed gives the invitations that the actor decides and that ref, the beginning
 // or the end of an id, may stand for.
 func InvitationsNamed(g access.Grant, ref string) ([]string, error) {
-	rows, err := g.Tx().Query(selectInvitationsNamed, g.Actor(), g.IsHuman(), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, store.Column[string])
-	if err != nil {
-		return nil, fmt.Errorf("find invitation: %w", err)
-	}
-	return ids, nil
+	return access.IDsNamed(g, selectInvitationsNamed, ref, g.Actor(), g.IsHuman())
 }

@@ -16,10 +16,10 @@ var (
 // AsksNamed gives what waits, or waited, for the actor and ref, the beginning or the end of an
 // id, may stand for.
 func AsksNamed(g access.Grant, ref string) ([]string, error) {
-	return idsOf(g, selectAsksNamed, g.Actor(), ref, schemas.MaxShortMatches)
+	return access.IDsNamed(g, selectAsksNamed, ref, g.Actor())
 }
 
 // MessagesNamed gives the actor's messages that ref may stand for.
 func MessagesNamed(g access.Grant, ref string) ([]string, error) {
-	return idsOf(g, selectMessagesNamed, g.Actor(), ref, schemas.MaxShortMatches)
+	return access.IDsNamed(g, selectMessagesNamed, ref, g.Actor())
 }

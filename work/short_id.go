@@ -1,11 +1,8 @@
 package work
 
 import (
-	"fmt"
-
 	"cordelia/access"
 	"cordelia/internal/store"
-	"cordelia/schemas"
 )
 
 // Named gives the items of work that the actor may see and that ref, the beginning or
@@ -20,10 +17,5 @@ func named(g access.Grant, query, ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(query, g.Actor(), store.List(scope.Groups), ref, schemas.MaxShortMatches)
-	ids, err := store.Collect(rows, err, store.Column[string])
-	if err != nil {
-		return nil, fmt.Errorf("find work: %w", err)
-	}
-	return ids, nil
+	return access.IDsNamed(g, query, ref, g.Actor(), store.List(scope.Groups))
 }
