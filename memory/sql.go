@@ -118,8 +118,9 @@ const (
 	purgeVersions = `DELETE FROM item_versions WHERE item = ?`
 	purgeLinks    = `DELETE FROM item_links WHERE item = ?`
 	selectCopies  = `SELECT ` + itemColumns + ` FROM items i WHERE i.origin = ? AND i.origin <> ''`
-	selectCopy    = `SELECT i.id FROM items i WHERE i.origin = ? AND i.origin <> '' AND i.group_id = ?
-		AND i.content_hash = ? AND i.deleted_at = 0 LIMIT 1`
+	// selectCopy gives the newest: it ends last.
+	selectCopy = `SELECT ` + itemColumns + ` FROM items i WHERE i.origin = ? AND i.origin <> ''
+		AND i.group_id = ? AND i.content_hash = ? AND i.deleted_at = 0 ORDER BY i.n DESC LIMIT 1`
 )
 
 const (

@@ -196,6 +196,9 @@ func (r *row) ended(at int64) bool {
 	return end != 0 && at >= end
 }
 
+// over reports whether r's lifetime is over or it is no longer valid.
+func (r *row) over(at int64) bool { return r.ended(at) || r.validTo != 0 && at >= r.validTo }
+
 // state is what r is at a moment, UTC microseconds.
 func (r *row) state(at int64) string {
 	switch {
@@ -207,7 +210,7 @@ func (r *row) state(at int64) string {
 		return stateQuarantined
 	case r.supersededBy != "":
 		return stateSuperseded
-	case r.ended(at), r.validTo != 0 && at >= r.validTo:
+	case r.over(at):
 		return stateExpired
 	}
 	return stateCurrent

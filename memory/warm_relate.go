@@ -209,12 +209,17 @@ func ownEqual(tx *store.Tx, r *row, rel *relation) error {
 			rel.own, rel.ownVersion, rel.equal = own.id, own.version, true
 			return nil
 		}
-		if _, err := tx.Exec(outlived, own.n); err != nil {
-			return fmt.Errorf("compare item: %w", err)
-		}
-		if err := dropBands(tx, &own); err != nil {
+		if err := outlive(tx, &own); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// outlive takes r, whose time is over, out of what new items are compared with.
+func outlive(tx *store.Tx, r *row) error {
+	if _, err := tx.Exec(outlived, r.n); err != nil {
+		return fmt.Errorf("compare item: %w", err)
+	}
+	return dropBands(tx, r)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cordelia/access"
-	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -108,17 +107,21 @@ func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	return c, err
 }
 
-// place stores a copy unless it is there.
+// place stores a copy unless it is there. One that has outlived its time gives way, unless the
+// new one would be over as well.
 func place(g access.Grant, see readScope, c row) (Written, error) {
 	answer := Written{ID: c.id, Version: 1, Status: StatusNew, Stored: true, Confidence: float64(c.confidence) / 1000}
-	var there schemas.ItemID
-	err := g.Tx().QueryRow(selectCopy, c.origin, c.group, c.hash).Scan(&there)
-	if err == nil {
-		answer.ID, answer.Status, answer.With, answer.Stored = there, StatusDuplicate, []schemas.ItemID{there}, false
-		return answer, nil
+	there, err := rowsOf(g.Tx(), selectCopy, c.origin, c.group, c.hash)
+	if err != nil {
+		return Written{}, err
 	}
-	if !errors.Is(err, store.ErrNoRows) {
-		return Written{}, fmt.Errorf("look for copy: %w", err)
+	for _, old := range there {
+		if now := g.Tx().Micros(); !old.over(now) || c.over(now) {
+			return answer.duplicate(old.id), nil
+		}
+		if err := outlive(g.Tx(), &old); err != nil {
+			return Written{}, err
+		}
 	}
 	c.holdBack(g)
 	words := rewords(&c)
@@ -127,9 +130,7 @@ func place(g access.Grant, see readScope, c row) (Written, error) {
 		return Written{}, err
 	}
 	if rel.equal {
-		answer.ID, answer.Status = rel.own, StatusDuplicate
-		answer.With, answer.Stored = []schemas.ItemID{rel.own}, false
-		return answer, nil
+		return answer.duplicate(rel.own), nil
 	}
 	rel.drop(c.parent) // being like its own source says nothing
 	rel.drop(c.origin)
@@ -147,4 +148,10 @@ func place(g access.Grant, see readScope, c row) (Written, error) {
 	answer.Status, answer.With = rel.status, rel.with
 	answer.Quarantined, answer.Unreleased = c.inQuarantine(), c.unreleased()
 	return answer, announce(g, &c, rel.conflicts)
+}
+
+// duplicate is the answer w for what is there already as id.
+func (w Written) duplicate(id schemas.ItemID) Written {
+	w.ID, w.Status, w.With, w.Stored = id, StatusDuplicate, []schemas.ItemID{id}, false
+	return w
 }
