@@ -91,6 +91,12 @@ func (d *Draft) mayChange(g access.Grant, see readScope) (*row, error) {
 // its effect.
 func (d *Draft) changed(g access.Grant, see readScope, r *row) (*row, error) {
 	next := d.onto(g, *r)
+	if d.ValidFrom != "" || d.ValidTo != "" {
+		check := checker{}
+		if check.span(next.validFrom, next.validTo); len(check.found) > 0 {
+			return nil, check.notWritten()
+		}
+	}
 	if d.content != nil || d.Subject != "" {
 		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)
 		if err != nil {

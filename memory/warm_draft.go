@@ -132,6 +132,13 @@ func (c *checker) notWritten() error {
 		Try("correct what is listed and %s again", schemas.Do("memory_write_warm")).With(c.found...)
 }
 
+// span checks that what is valid from one time to another is valid at all; 0 = open.
+func (c *checker) span(from, to int64) {
+	if from != 0 && to != 0 && from >= to {
+		c.add("/valid_to", "must be after valid_from")
+	}
+}
+
 // adopt takes confidence and validated from a learning's data, where the
 // ecosystem writes them.
 func (d *Draft) adopt(check *checker, c content) {
@@ -199,9 +206,7 @@ func (d *Draft) metadata(check *checker) {
 			check.add(path, "%s", schemas.NoDate(s))
 		}
 	}
-	if from, to := micros(d.ValidFrom), micros(d.ValidTo); from != 0 && to != 0 && from >= to {
-		check.add("/valid_to", "must be after valid_from")
-	}
+	check.span(micros(d.ValidFrom), micros(d.ValidTo))
 	if d.Confidence != nil && (*d.Confidence < 0 || *d.Confidence > 1) {
 		check.add("/confidence", "must be a number from 0 to 1")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -119,4 +120,25 @@ func TestAChangeLeavesTheEndOfWhatIsSuperseded_INV_SUCCESSION(t *testing.T) {
 			require.Contains(t, idsOf(n.search(ada, "who owns the "+name+" pager")), old.ID)
 		})
 	}
+}
+
+// A change says when an item is valid together with what the item says itself.
+func TestAChangeLeavesNoItemThatIsNeverValid(t *testing.T) {
+	n := newWarmNode(t)
+	span := learning("The ferry runs in summer.")
+	span.ValidFrom, span.ValidTo = "2026-06-01", "2026-09-01"
+	w := n.write(ada, span)
+	for _, change := range []Write{{ValidFrom: "2026-09-01"}, {ValidTo: "2026-05-31"},
+		{ValidTo: "2026-06-01"}} {
+		change.ID = w.ID
+		_, err := n.tryWrite(ada, change)
+		require.ErrorIs(t, err, schemas.ErrInvalid)
+		require.Equal(t, []string{"/valid_to"}, accesstest.Paths(t, err))
+	}
+	n.write(ada, Write{ID: w.ID, ValidTo: "2026-12-01"})
+	n.write(ada, Write{ID: w.ID, ValidFrom: "2026-10-01"})
+	n.write(ada, Write{ID: w.ID, ValidFrom: "2027-01-01", ValidTo: "2027-02-01"})
+
+	n.sql(`UPDATE items SET valid_to = valid_from WHERE id = ?`, w.ID)
+	n.write(ada, Write{ID: w.ID, Confidence: ptr(0.9)}) // what it does not change it need not mend
 }
