@@ -94,11 +94,48 @@ func ReadBundle(inputs ...Input) (*Bundle, error) {
 	return b, nil
 }
 
-// scanner gives the lines of an input.
-func scanner(r io.Reader) *bufio.Scanner {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), maxRecord)
-	return lines
+// lineReader reads the lines of an input. One that is too long is refused alone.
+type lineReader struct {
+	from   *bufio.Reader
+	long   func(number int) // refuses a line
+	text   []byte           // of the line read last, without its end, until the next is read
+	number int
+	err    error
+}
+
+func (b *Bundle) lines(s *source, from *bufio.Reader) *lineReader {
+	return &lineReader{from: from, long: func(number int) {
+		b.refused.add(s.at(number), fmt.Sprintf("the line is longer than %d bytes", maxRecord))
+	}}
+}
+
+// next reads on to a line that is not too long. It reports whether there is one.
+func (l *lineReader) next() bool {
+	for {
+		l.text = l.text[:0]
+		long, read := false, false
+		err := bufio.ErrBufferFull
+		for errors.Is(err, bufio.ErrBufferFull) {
+			var part []byte
+			part, err = l.from.ReadSlice('\n')
+			read = read || len(part) > 0
+			part = bytes.TrimSuffix(part, []byte("\n"))
+			if long = long || len(l.text)+len(part) > maxRecord; !long {
+				l.text = append(l.text, part...)
+			}
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			l.err = fmt.Errorf("read import: %w", err)
+		}
+		if l.err != nil || !read {
+			return false
+		}
+		if l.number++; !long {
+			l.text = bytes.TrimSuffix(l.text, []byte("\r"))
+			return true
+		}
+		l.long(l.number)
+	}
 }
 
 // source is the input being read.
@@ -148,13 +185,12 @@ func (b *Bundle) read(in Input) error {
 }
 
 // readRecords reads lines of JSON, or those inside the fences of a Markdown export.
-func (b *Bundle) readRecords(s *source, r io.Reader) error {
-	lines := scanner(r)
-	markdown, inside, number := false, false, 0
-	for lines.Scan() {
-		number++
-		line := lines.Bytes()
-		if number == 1 && bytes.HasPrefix(line, []byte("#")) {
+func (b *Bundle) readRecords(s *source, r *bufio.Reader) error {
+	lines := b.lines(s, r)
+	markdown, inside := false, false
+	for lines.next() {
+		line := lines.text
+		if lines.number == 1 && bytes.HasPrefix(line, []byte("#")) {
 			markdown = true
 		}
 		if markdown {
@@ -173,14 +209,12 @@ func (b *Bundle) readRecords(s *source, r io.Reader) error {
 		if b.records++; b.records > maxRecords {
 			return schemas.Invalidf("there are more than %d records", maxRecords).Try("import them in several files")
 		}
-		if goOn := b.take(s, number, bytes.Clone(line)); !goOn {
+		if goOn := b.take(s, lines.number, bytes.Clone(line)); !goOn {
 			return nil
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		b.refused.add(s.at(number+1), fmt.Sprintf("the line is longer than %d bytes", maxRecord))
-	} else if err != nil {
-		return fmt.Errorf("read import: %w", err)
+	if lines.err != nil {
+		return lines.err
 	}
 	b.takeTurn(s.turn)
 	if s.memory != nil {

@@ -1,9 +1,8 @@
 package archive
 
 import (
+	"bufio"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -36,22 +35,21 @@ func (b *Bundle) takeForeign(where string, t memory.ItemType, data map[string]an
 
 // readMarkdown makes one insight of each section that has text. The words above a section's
 // heading become its context, so that it can be read alone.
-func (b *Bundle) readMarkdown(s *source, r io.Reader) error {
-	lines := scanner(r)
+func (b *Bundle) readMarkdown(s *source, r *bufio.Reader) error {
+	lines := b.lines(s, r)
 	var headings []string // of the levels above the present section
 	var body []string
-	number, began := 0, 1
+	began := 1
 	code, matter := false, false
 	had := len(b.items) + len(b.refused)
 	flush := func() {
 		b.takeSection(s.at(began), headings, strings.TrimSpace(strings.Join(body, "\n")))
-		body, began = nil, number
+		body, began = nil, lines.number
 	}
-	for lines.Scan() {
-		number++
-		line := strings.ToValidUTF8(strings.TrimRight(lines.Text(), "\r"), "\uFFFD")
+	for lines.next() {
+		line := strings.ToValidUTF8(strings.TrimRight(string(lines.text), "\r"), "\uFFFD")
 		switch {
-		case number == 1 && line == "---": // settings of the page, not its text
+		case lines.number == 1 && line == "---": // settings of the page, not its text
 			matter = true
 			continue
 		case matter:
@@ -68,12 +66,10 @@ func (b *Bundle) readMarkdown(s *source, r io.Reader) error {
 		flush()
 		headings = append(headings[:min(level-1, len(headings))], strings.TrimSpace(line[level:]))
 	}
-	if err := lines.Err(); err != nil {
-		b.refused.add(s.at(number+1), fmt.Sprintf("the line is longer than %d bytes", maxRecord))
-		return nil //nolint:nilerr // it is counted as refused
+	if lines.err != nil {
+		return lines.err
 	}
 	before := len(b.items) + len(b.refused)
-	number++
 	if flush(); len(b.items)+len(b.refused) == before && before == had {
 		b.refused.add(s.at(1), "there is no text in it to import")
 	}
@@ -165,10 +161,15 @@ func (b *Bundle) takeServerLine(s *source, line int, text []byte) (ok, done bool
 // relations that begin at it. A relation from a name that is no entity makes one.
 func (b *Bundle) takeServerMemory(s *source) {
 	m := s.memory
-	of := map[string][]any{}
+	known := map[string]bool{}
+	for _, e := range m.entities {
+		known[e.Name] = true
+	}
+	of := map[string][]serverLine{} // relations by the name they begin at
 	for _, r := range m.relations {
-		of[r.From] = append(of[r.From], map[string]any{"type": r.RelationType, "to": r.To})
-		if !slices.ContainsFunc(m.entities, func(e serverLine) bool { return e.Name == r.From }) {
+		of[r.From] = append(of[r.From], r)
+		if !known[r.From] {
+			known[r.From] = true
 			m.entities = append(m.entities, serverLine{Name: r.From})
 		}
 	}
@@ -186,9 +187,6 @@ func (b *Bundle) takeServerMemory(s *source) {
 			details["entity_type"] = e.EntityType
 		}
 		relations := of[e.Name]
-		if len(relations) > 0 {
-			details["relations"] = relations
-		}
 		if len(e.Observations) > maxNames || len(relations) > maxNames {
 			b.refused.add(s.at(m.lines[e.Name]), fmt.Sprintf("has more than %d observations or relations", maxNames))
 			continue
@@ -198,10 +196,13 @@ func (b *Bundle) takeServerMemory(s *source) {
 		for _, o := range e.Observations {
 			summary = append(summary, strings.TrimSpace(o))
 		}
-		for _, r := range m.relations {
-			if r.From == e.Name {
-				summary = append(summary, fmt.Sprintf("%s %s %s", r.From, r.RelationType, r.To))
-			}
+		var ways []any
+		for _, r := range relations {
+			summary = append(summary, fmt.Sprintf("%s %s %s", r.From, r.RelationType, r.To))
+			ways = append(ways, map[string]any{"type": r.RelationType, "to": r.To})
+		}
+		if len(ways) > 0 {
+			details["relations"] = ways
 		}
 		if text := strings.Join(summary, "\n"); text != "" {
 			data["summary"] = text

@@ -1,9 +1,8 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -175,22 +174,21 @@ func plainTranscript(first []byte) bool {
 }
 
 // readTranscript makes an item of each turn of a plain transcript: "User: …", "Assistant: …".
-func (b *Bundle) readTranscript(s *source, r io.Reader) error {
-	lines, number := scanner(r), 0
-	for lines.Scan() {
-		number++
-		line := strings.ToValidUTF8(strings.TrimRight(lines.Text(), "\r"), "\uFFFD")
+func (b *Bundle) readTranscript(s *source, r *bufio.Reader) error {
+	lines := b.lines(s, r)
+	for lines.next() {
+		line := strings.ToValidUTF8(strings.TrimRight(string(lines.text), "\r"), "\uFFFD")
 		if m := spoken.FindStringSubmatch(line); m != nil {
 			b.takeTurn(s.turn)
-			s.turn = &turn{where: s.at(number), who: strings.ToLower(m[1]), session: s.name}
+			s.turn = &turn{where: s.at(lines.number), who: strings.ToLower(m[1]), session: s.name}
 			line = line[len(m[0]):]
 		}
 		if s.turn != nil {
 			s.turn.text = append(s.turn.text, line)
 		}
 	}
-	if lines.Err() != nil {
-		b.refused.add(s.at(number+1), fmt.Sprintf("the line is longer than %d bytes", maxRecord))
+	if lines.err != nil {
+		return lines.err
 	}
 	b.takeTurn(s.turn)
 	return nil
