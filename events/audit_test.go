@@ -229,6 +229,7 @@ func TestEntriesAboutAnAgent(t *testing.T) {
 	f := newFixture(t)
 	id := func(c string) schemas.EntityID { return schemas.EntityID(strings.Repeat(c, 64)) }
 	bob, eve := id("b"), id("e")
+	const wing, other schemas.EntityID = "russell_wing", "russell-wing" // an _ is no wildcard
 	of := func(target string, actor schemas.EntityID, via []schemas.EntityID, detail any) Entry {
 		return Entry{Actor: actor, Via: via, Action: "act", Target: target, Decision: "allowed", Detail: detail}
 	}
@@ -242,9 +243,18 @@ func TestEntriesAboutAnAgent(t *testing.T) {
 		of("group/team", "ann", nil, map[string]any{"invited": bob}),
 		of("group/staging", "ann", nil, map[string]any{"agent": bob}),
 		of("item/3", eve, nil, map[string]any{"member": eve}),
+		of("item/4", eve, []schemas.EntityID{other}, nil),
+		of("l1/"+string(other), "ann", nil, nil),
+		of("group/team", "ann", nil, map[string]any{"member": other}),
+		of("group/team", "ann", nil, map[string]any{"left": other}),
+		of("group/team", "ann", nil, map[string]any{"invited": other}),
+		of("group/staging", "ann", nil, map[string]any{"agent": other}),
+		of("l1/"+string(wing), "ann", nil, nil),
+		of("x"+string(wing), "ann", nil, nil),
 	)
 	f.read(func(tx *store.Tx) error {
-		for who, numbers := range map[schemas.EntityID][]int64{bob: {1, 2, 3, 4, 5, 6, 7, 8}, eve: {2, 9}, id("f"): nil} {
+		for who, numbers := range map[schemas.EntityID][]int64{bob: {1, 2, 3, 4, 5, 6, 7, 8}, eve: {2, 9, 10},
+			wing: {16}, other: {10, 11, 12, 13, 14, 15}, id("f"): nil} {
 			list, err := AuditFilter{About: who}.After(tx, 0, 20)
 			require.NoError(t, err)
 			var found []int64

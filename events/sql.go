@@ -127,10 +127,10 @@ const (
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq
 		WHERE a.seq > ?1 AND (?2 = '' OR a.actor = ?2) AND (?3 = '' OR a.action = ?3) AND a.at >= ?5
 		AND (?4 = '' OR a.target = ?4 OR ?7 <> '' AND substr(a.target, -length(?7)) = ?7)
-		AND (?8 = '' OR a.actor = ?8 OR a.via LIKE '%"' || ?8 || '"%' OR a.target = ?8
-			OR a.target LIKE '%/' || ?8 OR d.detail LIKE '%"member":"' || ?8 || '"%'
-			OR d.detail LIKE '%"left":"' || ?8 || '"%' OR d.detail LIKE '%"invited":"' || ?8 || '"%'
-			OR d.detail LIKE '%"agent":"' || ?8 || '"%')`
+		AND (?8 = '' OR a.actor = ?8 OR instr(a.via, '"' || ?8 || '"') > 0 OR a.target = ?8
+			OR substr(a.target, -length('/' || ?8)) = '/' || ?8
+			OR instr(d.detail, '"member":"' || ?8 || '"') > 0 OR instr(d.detail, '"left":"' || ?8 || '"') > 0
+			OR instr(d.detail, '"invited":"' || ?8 || '"') > 0 OR instr(d.detail, '"agent":"' || ?8 || '"') > 0)`
 	newestAudit = matchAudit + ` ORDER BY a.seq DESC LIMIT ?6`
 	nextAudit   = matchAudit + ` ORDER BY a.seq LIMIT ?6`
 )
