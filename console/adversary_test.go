@@ -93,7 +93,7 @@ func TestAStaleDecisionDecidesNothing(t *testing.T) {
 	found := regexp.MustCompile(`name="hash" value="([^"]+)"`).FindStringSubmatch(page)
 	require.NotNil(t, found, page)
 	decide := func(hash, word string) int {
-		status, _, _ := f.post("decide", url.Values{"id": {f.task}, "hash": {hash}, "decision": {word}})
+		status, _, _ := f.post("decide", url.Values{"of": {f.task}, "hash": {hash}, "decision": {word}})
 		return status
 	}
 	require.Equal(t, http.StatusConflict, decide(strings.Repeat("0", len(found[1])), "approve"))
@@ -110,10 +110,10 @@ func TestPathsStayWithinThePages(t *testing.T) {
 	for _, to := range []string{"https://evil.example/", "//evil.example/", `/\evil.example/`, "/console/\\evil.example",
 		"javascript:alert(1)", "/mcp", "/console/../mcp", "/console/%2e%2e/mcp", "/consoleevil", "/console//evil.example",
 		"\x00", "http:/console/"} {
-		status, _, next := f.post("answer", url.Values{"id": {f.task}, "answers": {"x"}, "back": {to}})
+		status, _, next := f.post("answer", url.Values{"of": {f.task}, "answers": {"x"}, "back": {to}})
 		require.GreaterOrEqual(t, status, 300, to)
 		require.True(t, next == "" || next == Root, "%s leads to %s", to, next)
-		status, _, next = f.post("release", url.Values{"id": {f.item}, "version": {"1"}, "back": {to}})
+		status, _, next = f.post("release", url.Values{"of": {f.item}, "version": {"1"}, "back": {to}})
 		require.GreaterOrEqual(t, status, 300, to)
 		require.True(t, next == "" || next == Root, "%s leads to %s", to, next)
 	}

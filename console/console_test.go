@@ -202,7 +202,7 @@ func TestAReleaseNamesTheVersionThatWasShown(t *testing.T) {
 		"type": "procedure", "content": "Ring the bell before you enter the harbour.", "tools": []any{}},
 		"visibility": "private"})
 	require.Contains(t, b.page(""), "takes effect once you release it")
-	form := url.Values{"id": {written["id"].(string)}, "version": {"1"}}
+	form := url.Values{"of": {written["id"].(string)}, "version": {"1"}}
 	status, _, _ := b.post("release", form)
 	require.Equal(t, http.StatusSeeOther, status)
 	require.NotContains(t, b.page(""), "takes effect once you release it")

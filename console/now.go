@@ -132,7 +132,7 @@ func (p nowPage) Waits() int {
 // answer gives a task its user's answers.
 func answer(ctx context.Context, v *visit) (string, error) {
 	_, err := ask[ops.TaskSubmitOut](ctx, v, "task_submit", map[string]any{
-		"task_id": v.r.PostFormValue("id"), "answers": v.r.PostFormValue("answers")})
+		"task_id": v.r.PostFormValue("of"), "answers": v.r.PostFormValue("answers")})
 	return back(v.r, ""), err
 }
 
@@ -142,7 +142,7 @@ func release(ctx context.Context, v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = v.node.Release(ctx, v.caller, schemas.ItemID(v.r.PostFormValue("id")), version, true)
+	err = v.node.Release(ctx, v.caller, schemas.ItemID(v.r.PostFormValue("of")), version, true)
 	return back(v.r, ""), err
 }
 
@@ -158,6 +158,6 @@ func decideRelayed(ctx context.Context, v *visit) (string, error) {
 
 // giveAgain offers an item that agents gave up anew.
 func giveAgain(ctx context.Context, v *visit) (string, error) {
-	_, err := ask[ops.TaskSubmitOut](ctx, v, "task_submit", map[string]any{"retry": v.r.PostFormValue("id")})
+	_, err := ask[ops.TaskSubmitOut](ctx, v, "task_submit", map[string]any{"retry": v.r.PostFormValue("of")})
 	return back(v.r, ""), err
 }

@@ -37,7 +37,7 @@ func oneReview(ctx context.Context, v *visit) (view, error) {
 
 // decide approves or rejects what waits, by the hash that the page showed.
 func decide(ctx context.Context, v *visit) (string, error) {
-	d := map[string]any{"id": v.r.PostFormValue("id"), "decision": v.r.PostFormValue("decision")}
+	d := map[string]any{"id": v.r.PostFormValue("of"), "decision": v.r.PostFormValue("decision")}
 	for _, name := range []string{"hash", "reason"} {
 		if value := v.r.PostFormValue(name); value != "" {
 			d[name] = value

@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +56,21 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 	status, body, _ := f.post("verify", nil)
 	require.Equal(t, http.StatusOK, status, body)
 	require.Contains(t, body, "Nothing was changed")
+}
+
+// A page that is fetched again keeps its cards, and with them the focus, by ids of their own.
+func TestEveryCardHasAnID(t *testing.T) {
+	f := furnish(t, "the harbour")
+	named := regexp.MustCompile(` id="([^"]+)"`)
+	for _, path := range f.paths {
+		page, seen := f.page(path), map[string]bool{}
+		require.NotRegexp(t, `<article class="card"( data-entry)?>`, page, path)
+		require.NotContains(t, page, `name="id"`, "%s: a field that hides the form's own id", path)
+		for _, id := range named.FindAllStringSubmatch(page, -1) {
+			require.False(t, seen[id[1]], "%s: %s twice", path, id[1])
+			seen[id[1]] = true
+		}
+	}
 }
 
 // What is gone, was never there, or is none of the person's is said, with what to do next.

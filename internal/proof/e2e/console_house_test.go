@@ -11,11 +11,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/console"
@@ -56,6 +58,66 @@ func TestASessionEndsAfterTwelveHours(t *testing.T) {
 	p.says("cordelia console")
 	p.enter(link())
 	p.footer("Follows what happens.")
+}
+
+// What is decided elsewhere leaves the page. The focus stays on the entry it was on, with what was typed
+// there: a key decides what its reader sees. Where that entry itself was decided, a key decides nothing.
+func TestTheFocusStaysOnItsEntry(t *testing.T) {
+	h := opstest.New(t)
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "create", "group": "lab"})
+	lab := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"lab"},
+		"visibility": []string{"group"}}
+	h.Must(h.Lead, "agent_register", map[string]any{"agent_type": "autonomous", "display_name": "rover",
+		"name": "rover", "groups": []string{"lab"}, "capabilities": map[string]any{"memory_read": lab,
+			"memory_write": lab, "tools": []string{"reintegrate", "memory_session"}, "autonomous": true,
+			"ttl_seconds": 86400}})
+	rover := h.Caller("rover")
+	h.Must(rover, "memory_session", map[string]any{"action": "start", "session_id": "s"})
+	ended := h.Must(rover, "memory_session",
+		map[string]any{"action": "end", "session_id": "s", "summary": "done"})
+	var brought []any
+	for i := range 6 {
+		brought = append(brought, map[string]any{"type": "learning", "group": "lab",
+			"data": map[string]any{"type": "insight", "content": fmt.Sprintf("light %d is red", i)}})
+	}
+	h.Must(rover, "reintegrate", map[string]any{"action": "submit", "session_count": ended["session_count"],
+		"chain_hash": ended["chain_hash"], "memories": brought})
+	at, link := clocked(t, h)
+	for _, path := range []string{"review", ""} {
+		p := &pages{TB: t, at: at}
+		p.browse(t, link())
+		p.open(path)
+		p.footer("Follows what happens.")
+		ids := p.links("review/")
+		require.GreaterOrEqual(t, len(ids), 3)
+		decide := func(entry int) {
+			id := strings.TrimPrefix(ids[entry], "review/")
+			h.Must(h.Person(), "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id,
+				"decision": "reject", "reason": "it was green"}}})
+			p.shows(fmt.Sprintf(`!document.querySelector('article a[href$="%s"]')`, id))
+		}
+		link := fmt.Sprintf(`a[href$="%s"]`, ids[1])
+		p.run(chromedp.SetValue(`article:has(`+link+`) [name=reason]`, "it is dark"), chromedp.KeyEvent("j"),
+			chromedp.KeyEvent("j"))
+		focus := fmt.Sprintf(`document.activeElement.closest("[data-entry]")?.querySelector('%s')`, link)
+		p.shows(focus)
+		decide(0)
+		p.shows(focus)
+		p.shows(focus + `.closest("article").querySelector("[name=reason]").value === "it is dark"`)
+		decide(1)
+		p.shows(`!document.activeElement.closest("[data-entry]")`)
+		p.run(chromedp.KeyEvent("a"))
+		require.Len(t, p.links("review/"), len(ids)-2)
+		require.Empty(t, p.besides("(no complaint is expected)"))
+	}
+}
+
+// shows waits until a condition of the page's document holds.
+func (p *pages) shows(condition string) {
+	p.Helper()
+	require.Eventually(p, func() (yes bool) {
+		return chromedp.Run(p.tab, chromedp.Evaluate("!!("+condition+")", &yes)) == nil && yes
+	}, 10*time.Second, 50*time.Millisecond, condition)
 }
 
 // How slow and how large a page is that the bars forbid, the first five times over.
