@@ -12,8 +12,8 @@ import (
 
 // Foreign reports whether no process of this node's user can have written what c looks at since
 // a moment: because the operating system forbids it, or because the outcome is not the one that
-// c states and the file was not written. Agents run as that user, so they can write each file
-// that it can.
+// c states and the file was not changed. Agents run as that user, so they can write each file
+// that it can, and set the time at which it was written, but not that of its last change.
 func Foreign(roots []string, c schemas.Check, since time.Time, met bool) bool {
 	if c.Kind == schemas.CheckDate {
 		return true
@@ -31,7 +31,8 @@ func Foreign(roots []string, c schemas.Check, since time.Time, met bool) bool {
 			}
 		case err != nil:
 			return false
-		case !met && info.ModTime().Before(since): // an older file did not begin to hold
+		// An older file did not begin to hold.
+		case !met && (artefact{changed: changed(info), since: since}).untouched():
 		case mayWrite(path):
 			return false
 		}
