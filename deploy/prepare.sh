@@ -17,6 +17,7 @@ mkdir "$folder/secrets" || { echo "prepare.sh: the secrets are there already; ke
 cd "$folder/secrets"
 # What fails is shown, and leaves no secrets behind: the next try makes them all.
 exec 3>&2 2>openssl.log
+trap 'exit 130' INT TERM HUP
 trap '[ $? = 0 ] || { cat openssl.log >&3; rm -rf "$PWD"; }' EXIT
 chmod 711 .
 mkdir -p ../backups

@@ -36,3 +36,22 @@ func TestDeploymentMakesAllSecretsOrNone(t *testing.T) {
 	require.Contains(t, out, "keep them")
 	require.FileExists(t, filepath.Join(folder, "secrets", "database.crt"))
 }
+
+// A signal that comes while the secrets are made leaves none behind, either.
+func TestADeploymentThatIsInterruptedLeavesNoSecrets(t *testing.T) {
+	t.Parallel()
+	needs(t, "openssl")
+	folder, programs := t.TempDir(), t.TempDir()
+	openssl, err := osexec.LookPath("openssl")
+	require.NoError(t, err)
+	signals := "#!/bin/sh\nkill -$SIGNAL $PPID\nexec " + openssl + ` "$@"` + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "openssl"), []byte(signals), 0o755)) //nolint:gosec // run
+	for _, signal := range []string{"INT", "TERM", "HUP"} {
+		cmd := osexec.CommandContext(t.Context(), filepath.Join(deploy, "prepare.sh"), "cordelia.example")
+		cmd.Env = append(os.Environ(), "FOLDER="+folder, "SIGNAL="+signal, "CORDELIA_UID="+strconv.Itoa(os.Getuid()),
+			"PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "%s: %s", signal, out)
+		require.NoDirExists(t, filepath.Join(folder, "secrets"), signal)
+	}
+}
