@@ -44,7 +44,8 @@ func (c ClaudeCode) Ask(ctx context.Context, o Order, emit func(Event)) (Answer,
 	}
 	stream := &claudeStream{dir: o.Dir}
 	return converse(ctx, command{program: c.Program, args: args, dir: o.Dir, stdin: o.Prompt, shield: shield,
-		self: c.Self, limits: o.Limits, family: o.family, held: o.held, environment: claudeEnvironment}, stream.read, emit)
+		self: c.Self, limits: o.Limits, family: o.family, held: o.held,
+		environment: claudeEnvironment}, stream.read, emit)
 }
 
 // shield is that of an order with what Claude Code itself needs: its files, its login and

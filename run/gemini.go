@@ -78,7 +78,8 @@ func (g Gemini) Ask(ctx context.Context, o Order, emit func(Event)) (Answer, err
 	}
 	stream := &geminiStream{dir: o.Dir, payer: payer}
 	answer, err := converse(ctx, command{program: g.Program, args: args, dir: o.Dir, stdin: prompt, shield: s,
-		self: g.Self, limits: o.Limits, family: o.family, held: o.held, environment: geminiEnvironment}, stream.read, emit)
+		self: g.Self, limits: o.Limits, family: o.family, held: o.held,
+		environment: geminiEnvironment}, stream.read, emit)
 	if f, ok := errors.AsType[*Fault](err); ok && strings.Contains(f.Msg, "set an Auth method") {
 		f.Kind = Unpaid // which it says before there is a stream
 	}

@@ -250,8 +250,8 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 		return e, nil
 	}
 	if err := r.Repo.Forget(ctx, r.Task); err != nil {
-		r.board.note(fmt.Sprintf("commits that the task kept stay in the repository: %v; then run it again with --resume %s",
-			err, schemas.ShortID(r.Task)))
+		r.board.note(fmt.Sprintf("commits that the task kept stay in the repository: %v; "+
+			"then run it again with --resume %s", err, schemas.ShortID(r.Task)))
 	}
 	return e, nil
 }

@@ -16,12 +16,12 @@ import (
 // Descriptors of a supervisor, which its program does not get.
 const (
 	lifeline = iota + 3 // its other end is the runner's: it ends with the runner
-	runLock             // the lock of the run, if it has one: no other run begins before the program has ended
+	runLock             // the run's lock, if it has one: no other run begins before the program ends
 )
 
-// supervise runs a program and, once that or the runner ends, kills the processes that the program started: on
-// Linux also those that left its process group, for as long as reapFor; elsewhere those of the group. It gives the
-// program's exit code.
+// supervise runs a program and, once that or the runner ends, kills the processes that the program started:
+// on Linux also those that left its process group, for as long as reapFor; elsewhere those of the group. It
+// gives the program's exit code.
 func supervise(program string, args []string) (int, error) {
 	life := os.NewFile(lifeline, "lifeline")
 	syscall.CloseOnExec(lifeline)

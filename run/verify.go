@@ -38,9 +38,9 @@ func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, erro
 	return s.runAll(ctx, commit, commands, filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID)))
 }
 
-// runAll runs commands one after the other, each once, in one fresh worktree of a commit, with a HOME of its own.
-// What one leaves there the next one finds: a place for each would have the repository's command prepare each of
-// them, and have each build everything again.
+// runAll runs commands one after the other, each once, in one fresh worktree of a commit, with a HOME of
+// its own. What one leaves there the next one finds: a place for each would have the repository's command
+// prepare each of them, and have each build everything again.
 func (s *seat) runAll(ctx context.Context, commit string, commands []string, place string) ([]work.Evidence, error) {
 	if commit == "" || len(commands) == 0 {
 		return nil, nil
@@ -130,8 +130,8 @@ func (s *seat) commandIn(w *git.Worktree, shield Shield) command {
 	return command{dir: w.Path, self: s.Self, shield: shield, held: s.Repo.Held()}
 }
 
-// shell runs the text of one command of a plan, as c says where, and gives what it came to. A *Fault says that the
-// run was stopped meanwhile.
+// shell runs the text of one command of a plan, as c says where, and gives what it came to. A *Fault says
+// that the run was stopped meanwhile.
 func shell(ctx context.Context, c command, text string) (schemas.Evidence, error) {
 	c.program, c.args = "bash", []string{"-c", "exec 2>&1\n" + text}
 	exit, out, err := collect(ctx, c, verifyFor, maxShown)

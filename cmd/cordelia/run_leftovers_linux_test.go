@@ -42,8 +42,8 @@ func (h *theater) hanging() (cmd *exec.Cmd, task string, rest func() string) {
 	}
 }
 
-// A task is thrown away with all that a killed run left, unless a run works on it or its branch is checked out.
-// A branch that was deleted is not made again by the run that ends.
+// A task is thrown away with all that a killed run left, unless a run works on it or its branch is checked
+// out. A branch that was deleted is not made again by the run that ends.
 func TestATaskIsThrownAwayWhole(t *testing.T) {
 	t.Parallel()
 	h := newTheater(t, twoParts())
@@ -124,8 +124,8 @@ func TestIncludedChangesOutliveAKill(t *testing.T) {
 	git, err := exec.LookPath("git")
 	require.NoError(t, err)
 	wrapper := filepath.Join(h.dir, "bin", "git")
-	require.NoError(t, os.WriteFile(wrapper, []byte("#!/bin/sh\ncase \" $* \" in *' ls-tree '*) kill -9 $PPID;; esac\n"+
-		"exec "+git+" \"$@\"\n"), 0o700))
+	require.NoError(t, os.WriteFile(wrapper, []byte("#!/bin/sh\n"+
+		"case \" $* \" in *' ls-tree '*) kill -9 $PPID;; esac\nexec "+git+" \"$@\"\n"), 0o700))
 	out, code := h.did("run", "--yes", "--include-changes", wish)
 	require.Equal(t, -1, code, out)
 	require.NoError(t, os.Remove(wrapper))
@@ -137,8 +137,8 @@ func TestIncludedChangesOutliveAKill(t *testing.T) {
 	h.accepted(task)
 }
 
-// A lock that a killed git left on all packed references keeps no accepted task from its end; what is left is said,
-// with what to do, and goes then.
+// A lock that a killed git left on all packed references keeps no accepted task from its end; what is left
+// is said, with what to do, and goes then.
 func TestWhatGitCannotForgetIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newTheater(t, twoParts())

@@ -36,7 +36,8 @@ func oldRuns(ctx context.Context, w *cli.Acting, repo *git.Repository, f runFlag
 }
 
 // discardRun throws a task away that no run works on.
-func discardRun(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Repository, v controller.View) error {
+func discardRun(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.Repository,
+	v controller.View) error {
 	short := schemas.ShortID(v.TaskID)
 	folder, err := runFolder(v.TaskID)
 	if err != nil {
@@ -50,7 +51,7 @@ func discardRun(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *git.
 		return err
 	}
 	defer free()
-	os.Remove(filepath.Join(folder, sharedFile)) //nolint:errcheck // a killed run's, which no command reads any more
+	os.Remove(filepath.Join(folder, sharedFile)) //nolint:errcheck // mostly it is gone
 	if err := repo.Clear(ctx, folder); err != nil {
 		return err
 	}

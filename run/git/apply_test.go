@@ -67,7 +67,8 @@ func TestApplyMergesCleanlyOrNotAtAll(t *testing.T) {
 			r.Commit("unseen")
 			r.Git("checkout", "-q", "main")
 		}, "", "was judged"},
-		"a lock that a killed git left": {func(r *users) { r.Write(r.Dir, ".git/index.lock", "") }, "", "index.lock"},
+		"a lock that a killed git left": {func(r *users) { r.Write(r.Dir, ".git/index.lock", "") }, "",
+			"index.lock"},
 		"it is there already": {func(r *users) { r.Git("merge", "-q", git.Branch(gittest.Task)) },
 			"it is there already", ""},
 	} {

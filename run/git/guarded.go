@@ -35,9 +35,9 @@ var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=f
 var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia",
 	"GIT_COMMITTER_EMAIL=cordelia@localhost"}
 
-// process is a git that the runner alone ends, by SIGTERM: git then removes its locks. A signal of the terminal
-// does not reach it. A git that outlives a killed runner holds the runner's locks until it is done, so that no
-// other run changes the same files meanwhile.
+// process is a git that the runner alone ends, by SIGTERM: git then removes its locks. A signal of the
+// terminal does not reach it. A git that outlives a killed runner holds the runner's locks until it is
+// done, so that no other run changes the same files meanwhile.
 func process(ctx context.Context, held []*os.File, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -16,8 +16,8 @@ import (
 	"cordelia/schemas"
 )
 
-// keepFolders is how long folders of a run are kept that was killed and not resumed, and temporary folders of which
-// it is not known whether their process lives.
+// keepFolders is how long folders of a run are kept that was killed and not resumed, and temporary folders
+// of which it is not known whether their process lives.
 const keepFolders = 7 * 24 * time.Hour
 
 // occupied is the file that a run holds locked in the folder of its task.
@@ -118,9 +118,9 @@ func Sweep(runs string, now time.Time) error {
 	return errors.Join(bad...)
 }
 
-// Clean removes what ended and killed runs and workers left, however new it is, and temporary folders of killed
-// ones. It gives how many folders below that of all runs it removed, each of a task or a worker, and how many
-// bytes these had just before. What a run or a worker works in stays.
+// Clean removes what ended and killed runs and workers left, however new it is, and temporary folders of
+// killed ones. It gives how many folders below that of all runs it removed, each of a task or a worker, and
+// how many bytes these had just before. What a run or a worker works in stays.
 func Clean(runs string) (tasks int, size int64, err error) {
 	folders, err := left(runs)
 	bad := []error{err, sweepTemp(time.Now())}
@@ -137,8 +137,8 @@ func Clean(runs string) (tasks int, size int64, err error) {
 // tempName is how TempFolder calls folders.
 var tempName = regexp.MustCompile(`^cordelia-(ask|door|index)-[0-9]+$`)
 
-// TempFolder makes a temporary folder for an order to a client (ask), a socket (door) or an index of git's (index).
-// It may hold a login. remove removes it; if this process is killed Sweep does.
+// TempFolder makes a temporary folder for an order to a client (ask), a socket (door) or an index of git's
+// (index). It may hold a login. remove removes it; if this process is killed Sweep does.
 func TempFolder(kind string) (path string, remove func(), err error) {
 	for {
 		if path, err = os.MkdirTemp("", "cordelia-"+kind+"-"); err != nil {
@@ -169,9 +169,9 @@ func sweepTemp(now time.Time) error {
 	return err
 }
 
-// removeTemp removes a temporary folder if its process has ended. Of one without a lock, as older versions made
-// them, that is not known: it goes once it is old. Another user may have made the folder, with any file in the place
-// of the lock: nothing outside of it is opened, and it stays.
+// removeTemp removes a temporary folder if its process has ended. Of one without a lock, as older versions
+// made them, that is not known: it goes once it is old. Another user may have made the folder, with any
+// file in the place of the lock: nothing outside of it is opened, and it stays.
 func removeTemp(folder string, now time.Time) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -222,9 +222,9 @@ func sizeOf(folder string) (size int64) {
 	return size
 }
 
-// removeFolder removes what is in the folder of a task, and what repositories keep of the worktrees there, unless
-// a run works there. The lock stays until all else is gone: a run that took a new one would work in a folder that
-// is being removed.
+// removeFolder removes what is in the folder of a task, and what repositories keep of the worktrees there,
+// unless a run works there. The lock stays until all else is gone: a run that took a new one would work in
+// a folder that is being removed.
 func removeFolder(folder string) (removed bool, err error) {
 	f, err := hold(folder)
 	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
@@ -277,8 +277,8 @@ func readMark(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Discard deletes all commits that a task keeps, then its branch; what of a branch was merged elsewhere stays there.
-// A branch that is checked out stays, with CodeConflict.
+// Discard deletes all commits that a task keeps, then its branch; what of a branch was merged elsewhere
+// stays there. A branch that is checked out stays, with CodeConflict.
 func (r *Repository) Discard(ctx context.Context, task string) error {
 	locked, free, err := r.alone(ctx)
 	if err != nil {
@@ -294,8 +294,8 @@ func (r *Repository) Discard(ctx context.Context, task string) error {
 	return locked.git.updateRef(ctx, "", "-d", ref(task))
 }
 
-// Unused refuses, with CodeConflict, a task whose branch is checked out: its user's files would stay as they are
-// while the branch moves or goes.
+// Unused refuses, with CodeConflict, a task whose branch is checked out: its user's files would stay as
+// they are while the branch moves or goes.
 func (r *Repository) Unused(ctx context.Context, task string) error {
 	locked, free, err := r.alone(ctx)
 	if err != nil {

@@ -53,8 +53,8 @@ func TestSweepRemovesOldFolders(t *testing.T) {
 	require.NoError(t, git.Sweep(filepath.Join(runs, "none"), time.Now()))
 }
 
-// A run that begins while others end, or while leftovers are removed, has its folder for itself: nothing of it is
-// removed, and no second run gets in.
+// A run that begins while others end, or while leftovers are removed, has its folder for itself: nothing of
+// it is removed, and no second run gets in.
 func TestRunsThatBeginWhileOthersEnd(t *testing.T) {
 	runs := t.TempDir()
 	folder := filepath.Join(runs, "task")
@@ -80,11 +80,12 @@ func TestRunsThatBeginWhileOthersEnd(t *testing.T) {
 						return err
 					}
 					mine := filepath.Join(folder, "seat", "home")
-					err = errors.Join(os.MkdirAll(mine, 0o700), os.WriteFile(filepath.Join(mine, "f"), nil, 0o600))
+					file := filepath.Join(mine, "f")
+					err = errors.Join(os.MkdirAll(mine, 0o700), os.WriteFile(file, nil, 0o600))
 					if inside.Add(1) > 1 {
 						err = errors.Join(err, errors.New("two runs work in it"))
 					}
-					_, lost := os.Stat(filepath.Join(mine, "f"))
+					_, lost := os.Stat(file)
 					inside.Add(-1)
 					if err = errors.Join(err, lost); did%2 == 0 {
 						err = errors.Join(err, os.RemoveAll(filepath.Join(folder, "seat")))
@@ -137,8 +138,8 @@ func TestNoRunBeginsInAFolderThatGoes(t *testing.T) {
 	}
 }
 
-// A temporary folder goes once its process has ended, and until then stays. Without a lock it goes once it is old.
-// Nothing that another user may have put in the place of the lock is opened.
+// A temporary folder goes once its process has ended, and until then stays. Without a lock it goes once it
+// is old. Nothing that another user may have put in the place of the lock is opened.
 func TestSweepRemovesTemporaryFolders(t *testing.T) {
 	temp, runs := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -146,7 +147,7 @@ func TestSweepRemovesTemporaryFolders(t *testing.T) {
 	require.NoError(t, err)
 	outside := filepath.Join(runs, "outside")
 	for name, lock := range map[string]func(path string) error{
-		"cordelia-ask-1": func(path string) error { return os.WriteFile(path, nil, 0o600) }, // as after a kill
+		"cordelia-ask-1": func(path string) error { return os.WriteFile(path, nil, 0o600) }, // a killed one
 		"cordelia-ask-2": func(string) error { return nil },
 		"cordelia-ask-3": func(string) error { return nil },
 		"cordelia-ask-4": func(path string) error { return os.Symlink(outside, path) },
@@ -171,7 +172,8 @@ func TestSweepRemovesTemporaryFolders(t *testing.T) {
 				names = append(names, e.Name())
 			}
 		}
-		require.Equal(t, []string{filepath.Base(mine), "cordelia-ask-2", "cordelia-ask-4", "cordelia-ask-x"}, names)
+		require.Equal(t, []string{filepath.Base(mine), "cordelia-ask-2", "cordelia-ask-4", "cordelia-ask-x"},
+			names)
 		require.DirExists(t, mine)
 		require.NoFileExists(t, outside)
 	}

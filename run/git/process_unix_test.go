@@ -56,8 +56,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// start does a step in a process of its own, which leads its process group, and returns once git was called with
-// these words. That git waits until it may go on.
+// start does a step in a process of its own, which leads its process group, and returns once git was called
+// with these words. That git waits until it may go on.
 func start(r *users, step, folder, words string) (cmd *exec.Cmd, goOn func()) {
 	r.Helper()
 	real, err := exec.LookPath("git")
@@ -67,19 +67,21 @@ func start(r *users, step, folder, words string) (cmd *exec.Cmd, goOn func()) {
 	bin := r.TempDir()
 	called, may := filepath.Join(bin, "called"), filepath.Join(bin, "may")
 	require.NoError(r, os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil,
-		"#!/bin/sh\ncase \" $* \" in *' %s '*) : >%s; until [ -e %s ]; do sleep 0.01; done;; esac\nexec %s \"$@\"\n",
+		"#!/bin/sh\ncase \" $* \" in *' %s '*) : >%s; until [ -e %s ]; do sleep 0.01; done;; esac\n"+
+			"exec %s \"$@\"\n",
 		words, called, may, real), 0o700))
 	cmd = exec.Command(self, r.Dir, folder)
 	cmd.Env = append(os.Environ(), stepVariable+"="+step, "PATH="+bin+":"+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
 	require.NoError(r, cmd.Start())
-	require.Eventually(r, func() bool { _, err := os.Stat(called); return err == nil }, time.Minute, time.Millisecond)
+	require.Eventually(r, func() bool { _, err := os.Stat(called); return err == nil }, time.Minute,
+		time.Millisecond)
 	return cmd, func() { require.NoError(r, os.WriteFile(may, nil, 0o600)) }
 }
 
-// A git that outlives its killed runner keeps other runs out of the task, and all others from making worktrees,
-// until it is done.
+// A git that outlives its killed runner keeps other runs out of the task, and all others from making
+// worktrees, until it is done.
 func TestAGitWithoutItsRunnerKeepsOthersOut(t *testing.T) {
 	r := gittest.New(t)
 	folder := filepath.Join(t.TempDir(), "task")

@@ -13,17 +13,17 @@ import (
 	"cordelia/schemas"
 )
 
-// taskRefs are the folders of references, below the git folder, in which runs keep what belongs to tasks. A user
-// may check a task's branch out, commit to it and delete it.
+// taskRefs are the folders of references, below the git folder, in which runs keep what belongs to tasks. A
+// user may check a task's branch out, commit to it and delete it.
 var taskRefs = []string{"refs/cordelia", "refs/heads/cordelia"}
 
 // staleLock is longer than git holds the lock of one reference, also on a busy machine.
 const staleLock = 3 * time.Second
 
-// updateRef has git change references of tasks. A git that was killed meanwhile leaves its lock
-// behind, and git asks a person to remove that; the lock of a task's reference is removed here, once it is older
-// than staleLock. CodeBusy says that another lock is in the way, such as that of packed-refs, which any git in the
-// repository may hold for long.
+// updateRef has git change references of tasks. A git that was killed meanwhile leaves its lock behind, and
+// git asks a person to remove that; the lock of a task's reference is removed here, once it is older than
+// staleLock. CodeBusy says that another lock is in the way, such as that of packed-refs, which any git in
+// the repository may hold for long.
 func (g guarded) updateRef(ctx context.Context, input string, args ...string) error {
 	for {
 		_, err := g.call(ctx, input, append([]string{"update-ref"}, args...)...)
@@ -103,17 +103,18 @@ func (r *Repository) Kept(ctx context.Context, task, name string) (string, error
 	return r.commitOf(ctx, taskRef(task, name))
 }
 
-// commitOf is the commit that a reference names, "" if the reference is missing. Git says that with exit 1, as it
-// does of a commit that is missing; any other failure is an error.
+// commitOf is the commit that a reference names, "" if the reference is missing. Git says that with exit 1,
+// as it does of a commit that is missing; any other failure is an error.
 func (r *Repository) commitOf(ctx context.Context, ref string) (string, error) {
 	at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if err == nil || ctx.Err() != nil {
 		return at, err
 	}
 	if named, bad := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref); bad == nil {
-		return "", schemas.Errorf(schemas.CodeUnavailable, "%s names the commit %s, which the repository lacks or cannot "+
-			"read, as after a power cut", ref, named).
-			Try("fetch it from a clone that has it, or give the reference up: git update-ref -d %s", ref).Because(err)
+		return "", schemas.Errorf(schemas.CodeUnavailable,
+			"%s names the commit %s, which the repository lacks or cannot read, as after a power cut", ref, named).
+			Because(err).
+			Try("fetch it from a clone that has it, or give the reference up: git update-ref -d %s", ref)
 	}
 	if exitOf(err) == 1 {
 		return "", nil

@@ -55,7 +55,8 @@ func TestStaleLocksOfTasksGo(t *testing.T) {
 	require.NoError(t, r.Forget(t.Context(), gittest.Task))
 }
 
-// A reference whose commit is lost or empty, as after a power cut, is no missing one: it is named, with what to do.
+// A reference whose commit is lost or empty, as after a power cut, is no missing one: it is named, with
+// what to do.
 func TestALostCommitIsNamed(t *testing.T) {
 	for what, damage := range map[string]func(path string) error{
 		"lost": os.Remove, "empty": func(path string) error {

@@ -11,7 +11,8 @@ import (
 	"cordelia/schemas"
 )
 
-// Repository is the user's repository. Only Apply writes to its working tree, its index or a branch of the user's.
+// Repository is the user's repository. Only Apply writes to its working tree, its index or a branch of the
+// user's.
 type Repository struct {
 	Top  string  // its folder
 	git  guarded // without a working tree

@@ -155,7 +155,8 @@ func TestACheckedOutBranchStays(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "my own")
 	r.Git("worktree", "add", "-q", own, git.Branch(gittest.Task))
 	before := r.Git("rev-parse", git.Branch(gittest.Task))
-	for _, err := range []error{r.Merge(t.Context(), gittest.Task, commit, "m"), r.Unused(t.Context(), gittest.Task)} {
+	for _, err := range []error{r.Merge(t.Context(), gittest.Task, commit, "m"),
+		r.Unused(t.Context(), gittest.Task)} {
 		require.ErrorIs(t, err, schemas.ErrConflict)
 		require.ErrorContains(t, err, "is checked out in "+own+".")
 	}

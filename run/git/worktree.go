@@ -37,7 +37,7 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if err := locked.dropWorktree(ctx, path); err != nil {
 		return nil, err
 	}
-	if _, err := locked.git.call(ctx, "", "worktree", "add", "--detach", "--quiet", path, commit); err != nil {
+	if _, err = locked.git.call(ctx, "", "worktree", "add", "--detach", "--quiet", path, commit); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
 	mark, err := os.ReadFile(filepath.Join(path, ".git"))

@@ -21,8 +21,8 @@ func File(ctx context.Context, path string) (release func(), err error) {
 	return func() { f.Close() }, nil //nolint:errcheck // nothing was written
 }
 
-// Open is File for a caller whose child processes hold the lock, too: it lasts until the caller and each child
-// that inherited the descriptor have closed it, or ended.
+// Open is File for a caller whose child processes hold the lock, too: it lasts until the caller and each
+// child that inherited the descriptor have closed it, or ended.
 func Open(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
