@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,8 @@ func (g guarded) updateRef(ctx context.Context, input string, args ...string) er
 		if at == "" {
 			return err
 		}
-		if !g.awaitLocks(ctx) {
+		ofTask := slices.ContainsFunc(taskRefs, func(in string) bool { return strings.Contains(at, "/"+in+"/") })
+		if !ofTask || !g.awaitLocks(ctx) {
 			return schemas.Errorf(schemas.CodeBusy, "git finds the lock %s", at).
 				Try("if no git works in the repository, a killed one left it: rm '%s'", at).Because(err)
 		}
@@ -52,15 +54,14 @@ func lockIn(err error) string {
 	return ""
 }
 
-// awaitLocks waits until no reference of tasks is locked, and removes the locks that are stale.
-// It reports whether there was one: else the lock is that of another reference.
-func (g guarded) awaitLocks(ctx context.Context) (found bool) {
+// awaitLocks waits until no reference of tasks is locked, and removes the locks that are stale. It reports false if
+// ctx ended first.
+func (g guarded) awaitLocks(ctx context.Context) bool {
 	for ctx.Err() == nil {
 		locks := g.locks()
 		if len(locks) == 0 {
-			return found
+			return true
 		}
-		found = true
 		for path, since := range locks {
 			if time.Since(since) > staleLock {
 				os.Remove(path) //nolint:errcheck // git says so if it is still there
