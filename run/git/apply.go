@@ -16,8 +16,12 @@ import (
 // users runs git as the user would, in their working tree, but for what could run on its
 // own or change more than was asked for: hooks, monitors, and stashes.
 func (r *Repository) users(ctx context.Context, env []string, args ...string) (string, error) {
-	cmd := process(ctx, nil, append([]string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c",
-		"core.hooksPath=" + os.DevNull, "-c", "merge.autoStash=false", "-c", "submodule.recurse=false"}, args...)...)
+	settings := []string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull,
+		"-c", "merge.autoStash=false", "-c", "submodule.recurse=false"}
+	if len(env) > 0 { // with an index of the node's, for a commit of the node's
+		settings = append(settings, "-c", durable)
+	}
+	cmd := process(ctx, nil, append(settings, args...)...)
 	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), env...)
 	var warned strings.Builder
 	cmd.Stderr = &warned

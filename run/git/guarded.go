@@ -29,7 +29,11 @@ var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=f
 	"-c", "tag.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.editor=false", "-c",
 	"credential.helper=",
 	"-c", "advice.detachedHead=false", "-c", "core.quotePath=false", "-c", "diff.external=", "-c",
-	"core.sshCommand=false", "-c", "protocol.allow=never"}
+	"core.sshCommand=false", "-c", "protocol.allow=never", "-c", durable}
+
+// durable has git write commits, what is in them and references to the disk before it ends: else a power cut may
+// leave empty objects in the user's repository, and the record names commits that are lost.
+const durable = "core.fsync=committed"
 
 // author signs the commits of the node.
 var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia",
