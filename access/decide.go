@@ -151,7 +151,9 @@ func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, err
 		return nil, NotKnown(ref)
 	}
 	if !target.hasAncestor(c.self().ID) {
-		return nil, NotBelow(ref)
+		refusal := NotBelow(ref)
+		refusal.Code = schemas.CodeNotFound // as one that is hidden: those below are all that as can mean
+		return nil, refusal
 	}
 	return target, nil
 }
