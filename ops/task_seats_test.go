@@ -125,6 +125,24 @@ func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
 	require.NotContains(t, said, "agent_lifecycle")
 }
 
+// What is reported for a suspended submitter counts, and its task goes on once it is resumed.
+func TestATaskGoesOnWhenItsSubmitterIsResumed_INV_SETTLED(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("broadcast", slotOf("hand", 2))
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "tools": []string{"+task_submit"}})
+	one, two := h.caller("hand"), h.caller("hand-2")
+	id := h.must(one, "task_submit", map[string]any{"request": "count the sheep",
+		"group": "swarm-sheep"})["task_id"]
+	w := h.take(two, "R1")
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": "suspend"})
+	out := h.must(two, "task_report", reportOf(w, map[string]any{"intent": "count the sheep"}))
+	require.Contains(t, out["led_to"], "its submitter is suspended")
+	require.NoError(t, h.node.ReapWork(t.Context()))
+	h.none("R2", two)
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "hand", "action": "resume"})
+	require.Equal(t, id, h.take(two, "R2")["task_id"])
+}
+
 // A stage of a task gets copies of the items that the outputs before it name, as a
 // stage of plain work does, and of no other stage's.
 func TestOutputsHandTheirItemsOn_INV_STAGE(t *testing.T) {

@@ -138,7 +138,8 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 }
 
 // finalize does what the end of a seat leads to, once, and says in short what that is, and
-// the state that the task came to by it (INV-SETTLED). t is its task if this transaction
+// the state that the task came to by it (INV-SETTLED). While the submitter is suspended it does
+// nothing. t is its task if this transaction
 // has read it, else nil.
 func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
 	s, err := seatBy(g, item)
@@ -148,15 +149,20 @@ func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, 
 	if err != nil {
 		return "", "", err
 	}
-	if first, err := work.MarkActedOn(g, item); err != nil || !first {
-		return "", "", err
-	}
 	if t == nil {
 		if t, err = loadTask(g, s.task); err != nil {
 			return "", "", err
 		}
 	}
 	u := &taskTx{c: c, g: g, t: t}
+	if paused, err := u.paused(); err != nil {
+		return "", "", err
+	} else if paused && s.open() { // CompleteEnded finds the seat once that is over
+		return "the task waits: its submitter is suspended, or an agent above it", "", nil
+	}
+	if first, err := work.MarkActedOn(g, item); err != nil || !first {
+		return "", "", err
+	}
 	if t.state.Final() || s.round != t.round {
 		return "it came too late for the task, which is " + string(t.state), "", nil
 	}

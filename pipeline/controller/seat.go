@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -151,6 +152,17 @@ type opening struct {
 // submitTools are what a submitter must be able to call for its task to go on.
 func submitTools() []string { return []string{"task_submit"} }
 
+// paused reports whether the submitter is suspended, or an agent above it, and none of them has
+// ended: what the task leads to waits until it is resumed.
+func (u *taskTx) paused() (bool, error) {
+	chain, err := u.g.ChainOf(u.t.submitter)
+	is := func(list ...schemas.AgentStatus) bool {
+		return slices.ContainsFunc(chain,
+			func(l access.ChainLink) bool { return slices.Contains(list, l.Status) })
+	}
+	return is(schemas.Suspended) && !is(schemas.Deactivated, schemas.Removed), err
+}
+
 // open puts a seat into the queue, if the submitter could still submit it.
 func (u *taskTx) open(o opening) error {
 	var needs []access.Need
@@ -163,6 +175,13 @@ func (u *taskTx) open(o opening) error {
 	may, err := u.g.Could(u.t.submitter, submitTools(), needs...)
 	if err != nil {
 		return err
+	}
+	if paused, err := u.paused(); err != nil {
+		return err
+	} else if paused { // of a call that a person makes: ended seats wait
+		return schemas.Conflictf("the submitter of task %s is suspended, or an agent above it, so nothing "+
+			"new begins", schemas.ShortID(u.t.id)).
+			Try("resume it with %s", schemas.Tool("agent_lifecycle", "action", schemas.Resume))
 	}
 	if !may {
 		return errLapsed{"who submitted it may not submit this work any more"}

@@ -79,9 +79,12 @@ func (s SubTaskView) line() string {
 
 // line is the seat in a line.
 func (s SeatView) line() string {
-	state := "waits " + s.Waits.String()
-	if s.Holder != "" {
+	state := "has ended"
+	switch {
+	case s.Holder != "":
 		state = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
+	case len(s.Waits) > 0:
+		state = "waits " + s.Waits.String()
 	}
 	of := ""
 	if s.SubTaskID != "" {

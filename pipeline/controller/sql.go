@@ -118,10 +118,15 @@ const (
 	selectArtefacts = `SELECT path, sum FROM task_artefacts WHERE task = ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
-	// selectEndedSeats leaves alone what waits for machine checks.
+	// selectEndedSeats leaves alone what waits for machine checks, or until the submitter, or who is above
+	// it, is resumed.
 	selectEndedSeats = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM task_seats s WHERE s.item = work_items.n AND s.check_by > 0
-		AND work_items.state = 'done') LIMIT ?`
+		AND work_items.state = 'done')
+		AND (WITH RECURSIVE up(id) AS (SELECT work_items.submitter
+			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+			SELECT coalesce(max(CASE e.status WHEN 'suspended' THEN 1 WHEN 'deactivated' THEN 2
+			WHEN 'removed' THEN 2 ELSE 0 END), 0) FROM up JOIN entities e ON e.id = up.id) <> 1 LIMIT ?`
 	// selectHeld lists when each lease of the task ?1 began and ended; one that goes on
 	// ends at ?2.
 	selectHeld = `SELECT l.claimed_at, CASE WHEN l.ended_at > 0 THEN l.ended_at
