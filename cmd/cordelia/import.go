@@ -105,7 +105,7 @@ func imported(a *cli.App, done archive.Imported) error {
 
 // importInputs lists the files that words name, those in folders by their path in them.
 func importInputs(a *cli.App, words []string) (list []archive.Input, err error) {
-	skipped := 0
+	skipped, links := 0, 0
 	for _, word := range words {
 		if word == "-" {
 			list = append(list, archive.InputOf("", a.In))
@@ -113,15 +113,18 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 		}
 		info, err := os.Stat(word)
 		if err != nil {
-			return nil, schemas.NotFoundf("%s cannot be read",
-				word).Try("name a file or folder that you may read").Because(err)
+			return nil, unreadableInput(word, err)
 		}
 		if !info.IsDir() {
 			list = append(list, fileInput(filepath.Base(word), word))
 			continue
 		}
-		if err := filepath.WalkDir(word, func(path string, d fs.DirEntry, err error) error {
-			hidden := path != word && strings.HasPrefix(d.Name(), ".")
+		root, err := filepath.EvalSymlinks(word) // a link is not walked
+		if err != nil {
+			return nil, unreadableInput(word, err)
+		}
+		if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			hidden := path != root && strings.HasPrefix(d.Name(), ".")
 			switch {
 			case err != nil:
 				return schemas.NotFoundf("%s cannot be read", path).Try("name a folder that you may read").Because(err)
@@ -129,11 +132,13 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 				return fs.SkipDir
 			case d.IsDir():
 			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || hasEnding(path, ".jsonl", ".ndjson")):
-				name, err := filepath.Rel(word, path)
+				name, err := filepath.Rel(root, path)
 				if err != nil {
 					return err
 				}
 				list = append(list, fileInput(filepath.ToSlash(name), path))
+			case d.Type()&fs.ModeSymlink != 0:
+				links++
 			default:
 				skipped++
 			}
@@ -145,11 +150,18 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 	if skipped > 0 {
 		a.Note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
 	}
+	if links > 0 {
+		a.Note("left out: %s; name what it leads to, unless that is in the folder", schemas.Count(links, "link", "links"))
+	}
 	if len(list) == 0 {
 		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).
 			Try("name the files themselves")
 	}
 	return list, nil
+}
+
+func unreadableInput(word string, err error) error {
+	return schemas.NotFoundf("%s cannot be read", word).Try("name a file or folder that you may read").Because(err)
 }
 
 func isMarkdown(path string) bool { return hasEnding(path, ".md", ".markdown", ".mdown") }
