@@ -82,8 +82,8 @@ type demoReport struct {
 }
 
 func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story demo.Story, look string) (err error) {
-	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
+	// A reader that went away ends it as Ctrl-C does.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGPIPE)
 	defer stop()
 	if _, err := node.ParseDurability(a.Durability); err != nil {
 		return err
