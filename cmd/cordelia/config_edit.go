@@ -304,8 +304,11 @@ func mustMarshal(text string) json.RawMessage {
 }
 
 // withSetting puts a value at a path of a settings file, or takes it out if it is nil;
-// everything else stays in its order.
+// everything else stays in its order. A null has no members yet, as decoding has it.
 func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, error) {
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		raw = []byte("{}")
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(raw))
 	var b bytes.Buffer
 	e := jsontext.NewEncoder(&b, jsontext.WithIndent("  "))

@@ -21,6 +21,19 @@ func TestAWordIsAValue(t *testing.T) {
 	}
 }
 
+// A group of settings that is null is as one that is not there.
+func TestASettingIsPutInANull(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"tasks": null, "seats": {}}`: `{"tasks": {"retries": 2}, "seats": {}}`,
+		"null":                         `{"tasks": {"retries": 2}}`,
+		`{"tasks": {"retries": null}}`: `{"tasks": {"retries": 2}}`,
+	} {
+		changed, err := withSetting([]byte(raw), []string{"tasks", "retries"}, []byte("2"))
+		require.NoError(t, err, raw)
+		require.JSONEq(t, want, string(changed), raw)
+	}
+}
+
 // The limit set is the one in force.
 func TestASettingIsInForce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
