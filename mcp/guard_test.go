@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -96,6 +97,9 @@ func TestM02HostsAreChecked(t *testing.T) {
 		got := h.do(t.Context(), "GET", "/mcp", nil, "Host: "+host).StatusCode // 400: no session
 		require.Equal(t, status, got, host)
 	}
+	refused, err := io.ReadAll(h.do(t.Context(), "GET", "/mcp", nil, "Host: [::]:"+port).Body)
+	require.NoError(t, err)
+	require.Contains(t, string(refused), "cordelia serve --host", "what to do")
 	// Not on loopback, names are the proxy's business.
 	r := httptest.NewRequest("GET", "/mcp", nil)
 	r.Host = "mcp.example"

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,8 +97,12 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	if err := config.Outward(n.Node); err != nil {
 		return err
 	}
+	at := base(listener, f)
 	a.Note("serving MCP on %[1]s/mcp, webhooks on %[1]s/hooks/SOURCE, the console on %[1]s%[2]s "+
-		"(to open it: cordelia console --url %[1]s)", base(listener, f), console.Root)
+		"(to open it: cordelia console --url %[1]s)", at, console.Root)
+	if strings.Contains(at, anyName) {
+		a.Note("%s is a name of this machine that its certificate has", anyName)
+	}
 	return serveNode(ctx, a, n, f, sets, secure(mcp.Listen(listener, f.connections)))
 }
 
@@ -144,12 +150,20 @@ func untilEnd(ctx context.Context, in io.Reader) (context.Context, context.Cance
 	return ctx, stop
 }
 
+// anyName stands for the name of a server that listens on all addresses of its machine.
+const anyName = "NAME"
+
+// base is where clients reach a listener. An address that stands for all of the machine's is none to reach it
+// by: no certificate names it, and it is no name of this server.
 func base(l net.Listener, f serveFlags) string {
-	scheme := "http"
+	scheme, at := "http", l.Addr().String()
 	if f.cert != "" {
 		scheme = "https"
 	}
-	return scheme + "://" + l.Addr().String()
+	if addr, ok := l.Addr().(*net.TCPAddr); ok && addr.IP.IsUnspecified() {
+		at = fmt.Sprintf("%s:%d", anyName, addr.Port)
+	}
+	return scheme + "://" + at
 }
 
 // listen opens the socket; beyond loopback only when asked for and encrypted. secure

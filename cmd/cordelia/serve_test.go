@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,6 +28,16 @@ func TestServeKeepsToLoopback(t *testing.T) {
 	l, _, err := listen(serveFlags{listen: "127.0.0.1:0"})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
+}
+
+// A server on all addresses of its machine names none of them: [::] reaches it nowhere.
+func TestServeOnAllAddressesIsReachedByName(t *testing.T) {
+	l, err := net.Listen("tcp", ":0")
+	require.NoError(t, err)
+	defer l.Close() //nolint:errcheck // it was never used
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.Equal(t, "https://NAME:"+port, base(l, serveFlags{cert: "cert.pem"}))
 }
 
 // A server that starts says where each of its addresses is, and how to open the console: of this
