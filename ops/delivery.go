@@ -55,7 +55,8 @@ type Notice struct {
 
 // Listen notifies p of unread events as they come: those of its own stream, and of groups whose
 // policy is push. Notices coalesce: a slow reader finds only the latest, and holds up no other.
-// The channel is closed when ctx ends or the right to events_poll does, at most 250 ms after.
+// The channel is closed when ctx ends or the right to events_poll does, at most 250 ms after. It outlasts a
+// database that does not answer: what could not be found out took no right away.
 func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice, error) {
 	listener, leave := s.Follow(node.Rights)
 	w := &watch{node: s.Node, listener: listener, pushed: true,
@@ -63,11 +64,11 @@ func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice,
 			return s.Auth.Do(ctx, p, pollOp(""), f)
 		}}
 	first, err := w.check(ctx)
-	if errors.Is(err, schemas.ErrBusy) {
-		w.epoch = -1 // that of no rights: next looks again, and again until there is a slot
-	} else if err != nil {
+	if lostRight(err) {
 		leave()
 		return nil, err
+	} else if err != nil {
+		w.epoch = -1 // that of no rights: next looks again, and again until it finds out
 	}
 	notices := make(chan Notice, 1)
 	go func() {
@@ -82,7 +83,7 @@ func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice,
 				notices <- Notice{EventID: e.ID, Event: e.Type}
 			}
 			var err error
-			if e, err = w.next(ctx); err != nil {
+			if e, err = w.outlast(ctx); err != nil {
 				return
 			}
 		}
@@ -90,10 +91,9 @@ func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice,
 	return notices, nil
 }
 
-// MayListen reports whether p has the right Listen asks for, now.
+// MayListen reports whether p has the right Listen asks for, now, as far as that can be found out.
 func MayListen(ctx context.Context, s *Service, p access.Principal) bool {
-	err := s.Auth.Do(ctx, p, pollOp(""), func(access.Grant) error { return nil })
-	return err == nil || errors.Is(err, schemas.ErrBusy)
+	return !lostRight(s.Auth.Do(ctx, p, pollOp(""), func(access.Grant) error { return nil }))
 }
 
 // pollOp is what it takes to read the mailbox of as, "" for one's own.
@@ -101,8 +101,10 @@ func pollOp(as string) access.Op {
 	return access.Op{Tool: "events_poll", Effect: access.Read, As: as}
 }
 
-// retryBusy is how long a waiting reader leaves its agent's slots to others.
-const retryBusy = 50 * time.Millisecond
+const (
+	retryBusy   = 50 * time.Millisecond // how long a waiting reader leaves its agent's slots to others
+	retryFailed = time.Second           // how long a listener waits after a look that failed
+)
 
 // watch waits for news in one mailbox, without a transaction.
 //
@@ -143,6 +145,21 @@ func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 		select {
 		case <-w.listener.Woken():
 		case <-retry:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// outlast is next, and goes on after a look that failed for another reason than a lost right.
+func (w *watch) outlast(ctx context.Context) (*schemas.Event, error) {
+	for {
+		e, err := w.next(ctx)
+		if err == nil || lostRight(err) || ctx.Err() != nil {
+			return e, err
+		}
+		select {
+		case <-time.After(retryFailed):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -190,13 +207,18 @@ func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
 	return e, err
 }
 
+// lostRight reports whether an error says that a right is gone. Any other says that this is not known.
+func lostRight(err error) bool {
+	switch schemas.CodeOf(err) {
+	case schemas.CodeDenied, schemas.CodeRevoked, schemas.CodeUnauthenticated, schemas.CodeNotFound:
+		return true
+	}
+	return false
+}
+
 // lost words what ends a wait that had been allowed to begin. A token that ended by its time took no right away.
 func lost(err error, right string) error {
-	if errors.Is(err, access.ErrTokenEnded) {
-		return err
-	}
-	switch schemas.CodeOf(err) {
-	case schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound:
+	if lostRight(err) && !errors.Is(err, access.ErrTokenEnded) && !errors.Is(err, schemas.ErrRevoked) {
 		return schemas.Errorf(schemas.CodeRevoked, "the right to %s was taken away while waiting", right).
 			Try("ask the parent of this agent; %s shows its status", schemas.Tool("agent_list")).Because(err)
 	}

@@ -324,6 +324,38 @@ func TestManyListenersHearOneEvent(t *testing.T) {
 	}
 }
 
+// A look that fails takes no right away: a listener looks again, also one whose first look failed, and its
+// client may still listen.
+func TestListenOutlastsAFailedLook(t *testing.T) {
+	o := newTown(t)
+	fails := func() { o.exec(`ALTER TABLE entities RENAME TO away`); o.write(access.BumpEpoch) }
+	works := func() { o.exec(`ALTER TABLE away RENAME TO entities`); o.write(access.BumpEpoch) }
+	fails()
+	require.True(t, MayListen(t.Context(), o.node, o.principal("bob")))
+	heard, err := Listen(t.Context(), o.node, o.principal("bob"))
+	works()
+	require.NoError(t, err)
+	o.emit(events.EntityStream("bob"), "1")
+	within(o, heard)
+
+	listener, leave := o.node.Follow(node.Rights)
+	defer leave()
+	looks := 0
+	w := &watch{node: o.node.Node, listener: listener, epoch: -1,
+		look: func(ctx context.Context, f func(access.Grant) error) error {
+			if looks++; looks == 1 {
+				return schemas.Errorf(schemas.CodeUnavailable, "the database does not answer")
+			}
+			return o.node.Auth.Do(ctx, o.principal("bob"), pollOp(""), f)
+		}}
+	e, err := w.outlast(t.Context())
+	require.NoError(t, err)
+	require.NotNil(t, e)
+	o.suspend("bob")
+	_, err = w.outlast(t.Context())
+	require.ErrorIs(t, err, schemas.ErrRevoked)
+}
+
 // A stream that is opened while its agent's slots are taken is a stream all the same.
 func TestListensWhenThereIsASlot(t *testing.T) {
 	o := newTown(t)
