@@ -242,3 +242,27 @@ func TestEveryPageWantsASession(t *testing.T) {
 		b.page(path)
 	}
 }
+
+// A database that does not answer ends no session: a page says that it cannot be read now, and a stream ends
+// without a word, so that its browser opens another.
+func TestAFailedReadEndsNoSession(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	stream := b.listen(t.Context(), "")
+	heard(t, stream)
+	b.SQL(`ALTER TABLE tokens RENAME TO away`)
+	for {
+		line, err := stream.ReadString('\n')
+		if err != nil {
+			break
+		}
+		require.NotContains(t, line, "over")
+	}
+	for _, path := range []string{"", "live"} {
+		status, body := b.get(path)
+		require.Equal(t, http.StatusInternalServerError, status, body)
+		require.NotContains(t, body, "session is over")
+	}
+	b.SQL(`ALTER TABLE away RENAME TO tokens`)
+	b.page("")
+}

@@ -33,10 +33,12 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	told := r.Header.Get("Last-Event-ID")
 	for {
 		at, err := c.node.Newest(r.Context(), v.caller.Principal)
-		if err != nil {
+		if over(err) {
 			fmt.Fprint(w, "event: over\ndata: \n\n")
 			out.Flush() //nolint:errcheck // the browser is gone
-			return
+		}
+		if err != nil {
+			return // without a word the browser comes back
 		}
 		if now := fmt.Sprint(at); now != told {
 			if told = now; write(w, out, fmt.Sprintf("id: %s\nevent: changed\ndata: %[1]s\n\n", now)) != nil {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,13 +60,19 @@ func (c *Console) visitor(w http.ResponseWriter, r *http.Request) (*visit, bool)
 	if err == nil {
 		v.caller.Principal, v.name, err = c.node.ConsoleSession(r.Context(), held.Value)
 	}
-	if err != nil {
-		c.fail(w, v, schemas.Errorf(schemas.CodeUnauthenticated, "you are not logged in, or your session is over").
-			Try("run: cordelia console, and open the link it prints"))
-		return nil, false
+	if err == nil {
+		return v, true
 	}
-	return v, true
+	if errors.Is(err, http.ErrNoCookie) || over(err) {
+		err = schemas.Errorf(schemas.CodeUnauthenticated, "you are not logged in, or your session is over").
+			Try("run: cordelia console, and open the link it prints").Because(err)
+	}
+	c.fail(w, v, err)
+	return nil, false
 }
+
+// over reports whether an error says that a session is over. Any other says that this is not known now.
+func over(err error) bool { return schemas.CodeOf(err) == schemas.CodeUnauthenticated }
 
 // Known reports whether a request shows a session that may be good.
 func (c *Console) Known(r *http.Request) bool {
