@@ -14,6 +14,7 @@ import (
 type agentRow struct {
 	ops.AgentRow
 	Depth int
+	Below string       // the name of its parent, where that is not on the page and not the person
 	Work  *work.Status // that it holds
 }
 
@@ -38,7 +39,7 @@ func agentTree(ctx context.Context, v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	held, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkLeased, "limit": 50})
+	leases, err := held(ctx, v)
 	if err != nil {
 		return view{}, err
 	}
@@ -55,20 +56,43 @@ func agentTree(ctx context.Context, v *visit) (view, error) {
 		}
 		below[parent] = append(below[parent], a)
 	}
-	leases := map[schemas.EntityID]*work.Status{}
-	for i := range held.Items {
-		leases[held.Items[i].HolderID] = &held.Items[i]
-	}
+	names := map[schemas.EntityID]string{out.You: ""}
 	var add func(parent schemas.EntityID, depth int)
 	add = func(parent schemas.EntityID, depth int) {
 		slices.SortFunc(below[parent], func(a, b ops.AgentRow) int { return strings.Compare(a.Name, b.Name) })
 		for _, a := range below[parent] {
-			p.Agents = append(p.Agents, agentRow{AgentRow: a, Depth: min(depth, 6), Work: leases[a.AgentID]})
+			row := agentRow{AgentRow: a, Depth: min(depth, 6), Work: leases[a.AgentID]}
+			if !known[a.Parent] {
+				if _, asked := names[a.Parent]; !asked {
+					names[a.Parent] = v.nameOf(ctx, a.Parent)
+				}
+				row.Below = names[a.Parent]
+			}
+			p.Agents = append(p.Agents, row)
 			add(a.AgentID, depth+1)
 		}
 	}
 	add(out.You, 0)
 	return view{template: "agents", title: "Agents", body: p}, nil
+}
+
+// held gives the items that agents hold, by who holds them.
+func held(ctx context.Context, v *visit) (map[schemas.EntityID]*work.Status, error) {
+	leases := map[schemas.EntityID]*work.Status{}
+	in := map[string]any{"state": schemas.WorkLeased, "limit": 50}
+	for {
+		out, err := ask[ops.TaskStatusOut](ctx, v, "task_status", in)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out.Items {
+			leases[out.Items[i].HolderID] = &out.Items[i]
+		}
+		if out.Cursor == "" {
+			return leases, nil
+		}
+		in["cursor"] = out.Cursor
+	}
 }
 
 // agentPage is one agent.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -56,6 +57,30 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 	status, body, _ := f.post("verify", nil)
 	require.Equal(t, http.StatusOK, status, body)
 	require.Contains(t, body, "Nothing was changed")
+}
+
+// However many agents there are, the page shows what each does, and whose each is where its parent is on another
+// page.
+func TestManyAgentsArePaged(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	const many, busy = 101, 60
+	b.Clock.Move(time.Second) // claude-code is older, and on the first page
+	var names []string
+	for i := range many {
+		names = append(names, fmt.Sprint("hand-", i))
+	}
+	for _, c := range b.crew(names...)[:busy] {
+		b.Must(b.Lead, "task_submit", map[string]any{"intent": "count the lights"})
+		require.NotNil(t, b.Must(c, "task_claim", map[string]any{})["work"])
+	}
+	first := b.page("agents")
+	more := regexp.MustCompile(`agents\?cursor=[^"&]+`).FindString(first)
+	require.NotEmpty(t, more)
+	last := b.page(html.UnescapeString(more))
+	require.Equal(t, busy, strings.Count(first+last, "data-left="))
+	require.NotContains(t, first, "below claude-code")
+	require.Equal(t, many-99, strings.Count(last, "below claude-code"))
 }
 
 // A page that is fetched again keeps its cards, and with them the focus, by ids of their own.
