@@ -39,7 +39,7 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
-	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr}
+	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr, Stopped: ctx.Done()}
 	root := rootCommand(a, args)
 	cli.StrictHelp(root)
 	root.SetArgs(args)
@@ -79,8 +79,8 @@ as an MCP server.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 4 not found, 5 busy or outdated: try again (run --apply: accepted, and not applied);
-task, run: 6 abandoned, 7 cancelled, 130 interrupted; run, worker: 8 stopped before
-its end.`,
+task, run: 6 abandoned, 7 cancelled, 130 interrupted, also at any command's
+question; run, worker: 8 stopped before its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -68,7 +68,7 @@ func reviews(ctx context.Context, w *cli.Acting, args map[string]any) (ops.Revie
 func askReview(ctx context.Context, w *cli.Acting, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
 	for {
 		fmt.Fprint(w.Out, "approve, reject, skip or quit? [a/r/s/q] ")
-		line, err := in.ReadString('\n')
+		line, err := cli.Answer(w.App, func() (string, error) { return in.ReadString('\n') })
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		}

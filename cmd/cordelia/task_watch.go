@@ -19,9 +19,9 @@ import (
 
 // Exit codes of a watch and a run, beside those of any command.
 const (
-	exitAbandoned   cli.Exit = 6   // task submit, task report, task watch, run: the task was abandoned
-	exitCancelled   cli.Exit = 7   // task watch, run: the task was cancelled
-	exitInterrupted cli.Exit = 130 // task watch, run: interrupted, as a shell says of Ctrl-C
+	exitAbandoned   cli.Exit = 6 // task submit, task report, task watch, run: the task was abandoned
+	exitCancelled   cli.Exit = 7 // task watch, run: the task was cancelled
+	exitInterrupted          = cli.Interrupted
 )
 
 func taskWatchCommand(a *cli.App) *cobra.Command {

@@ -24,6 +24,9 @@ const (
 // Exit is an error that ends the program with this exit code and prints nothing.
 type Exit int
 
+// Interrupted is the exit code of what the user interrupted, as a shell says of Ctrl-C.
+const Interrupted Exit = 130
+
 func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func (a *App) ExitCode(err error) int {
@@ -48,6 +51,7 @@ func (a *App) ExitCode(err error) int {
 type App struct {
 	Out, ErrOut *os.File
 	In          *os.File
+	Stopped     <-chan struct{} // closed once the user stops the command, nil = never
 	Home        string
 	Durability  string
 	DB          string // address of a PostgreSQL database, from the command line

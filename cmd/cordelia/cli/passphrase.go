@@ -19,7 +19,7 @@ const maxPassphrase = 1024
 // arguments or the environment, which other programs can read.
 func (a *App) AskPassphrase() ([]byte, error) {
 	if a.PassphraseFile != nil {
-		return firstLine(a.PassphraseFile)
+		return Answer(a, func() ([]byte, error) { return firstLine(a.PassphraseFile) })
 	}
 	tty, err := os.OpenFile(platform.Terminal, os.O_RDWR, 0)
 	if err != nil {
@@ -36,7 +36,25 @@ func (a *App) AskPassphrase() ([]byte, error) {
 	defer show()
 	fmt.Fprint(a.ErrOut, "Passphrase of your key: ")
 	defer fmt.Fprintln(a.ErrOut)
-	return firstLine(tty)
+	return Answer(a, func() ([]byte, error) { return firstLine(tty) })
+}
+
+// Answer is what ask reads from the user, or Interrupted once they stop the command: a read of a terminal goes on
+// after Ctrl-C, and one more would end the program before the terminal shows again what is typed.
+func Answer[T any](a *App, ask func() (T, error)) (answer T, err error) {
+	read := make(chan struct{})
+	var got T
+	var failed error
+	go func() {
+		defer close(read)
+		got, failed = ask()
+	}()
+	select {
+	case <-read:
+		return got, failed
+	case <-a.Stopped:
+		return answer, Interrupted
+	}
 }
 
 // OpenPassphrase takes the descriptor of --passphrase-fd. It runs before this program opens

@@ -82,7 +82,7 @@ func confirmPurge(a *cli.App, u *undoing, f uninstallFlags) error {
 	}
 	if !f.yes {
 		fmt.Fprintf(a.ErrOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
-		line, err := bufio.NewReader(a.In).ReadString('\n')
+		line, err := cli.Answer(a, func() (string, error) { return bufio.NewReader(a.In).ReadString('\n') })
 		if err != nil {
 			fmt.Fprintln(a.ErrOut) // no answer ended the line
 		}
