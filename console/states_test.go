@@ -59,8 +59,8 @@ func TestPagesSayWhatIsSo(t *testing.T) {
 	require.Contains(t, body, "Nothing was changed")
 }
 
-// However many agents there are, the page shows what each does, and whose each is where its parent is on another
-// page.
+// However many agents there are, the page shows what each does, and below whom each is whose parent is on
+// another page.
 func TestManyAgentsArePaged(t *testing.T) {
 	b := newBrowser(t)
 	b.login()

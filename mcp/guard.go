@@ -34,8 +34,8 @@ type guard struct {
 // requests. An absent Origin passes: only browsers send it.
 func (g *guard) admit(r *http.Request) error {
 	if onLoopback(r) && !isLoopbackHost(r.Host) && !slices.Contains(g.hosts, r.Host) {
-		return errors.New("the Host is not this server's: cordelia serve --host allows one, written as clients " +
-			"send it")
+		return errors.New("the Host is not this server's: cordelia serve --host allows one, written as " +
+			"clients send it")
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {

@@ -151,7 +151,8 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 		a.Note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
 	}
 	if links > 0 {
-		a.Note("left out: %s; name what it leads to, unless that is in the folder", schemas.Count(links, "link", "links"))
+		a.Note("left out: %s; name what it leads to, unless that is in the folder",
+			schemas.Count(links, "link", "links"))
 	}
 	if len(list) == 0 {
 		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).
@@ -161,7 +162,8 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 }
 
 func unreadableInput(word string, err error) error {
-	return schemas.NotFoundf("%s cannot be read", word).Try("name a file or folder that you may read").Because(err)
+	return schemas.NotFoundf("%s cannot be read", word).
+		Try("name a file or folder that you may read").Because(err)
 }
 
 func isMarkdown(path string) bool { return hasEnding(path, ".md", ".markdown", ".mdown") }

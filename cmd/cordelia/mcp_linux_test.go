@@ -20,7 +20,8 @@ func TestOneSocketCarriesASession(t *testing.T) {
 	s := newStage(t, "ann")
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
-	require.NoError(t, unix.SetsockoptInt(ends[1], unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<10)) // less than an answer
+	const lessThanAnAnswer = 8 << 10
+	require.NoError(t, unix.SetsockoptInt(ends[1], unix.SOL_SOCKET, unix.SO_SNDBUF, lessThanAnAnswer))
 	ours, theirs := os.NewFile(uintptr(ends[0]), "ours"), os.NewFile(uintptr(ends[1]), "theirs")
 	defer ours.Close() //nolint:errcheck // the test is over
 	cmd := s.command("exec cordelia mcp")
@@ -30,8 +31,8 @@ func TestOneSocketCarriesASession(t *testing.T) {
 	require.NoError(t, theirs.Close())
 	const lists = 20
 	var asked strings.Builder
-	asked.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
-		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	asked.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` +
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
 	for i := range lists {
 		fmt.Fprintf(&asked, `{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`+"\n", i+1)

@@ -39,8 +39,8 @@ func (a *App) AskPassphrase() ([]byte, error) {
 	return Answer(a, func() ([]byte, error) { return firstLine(tty) })
 }
 
-// Answer is what ask reads from the user, or Interrupted once they stop the command: a read of a terminal goes on
-// after Ctrl-C, and one more would end the program before the terminal shows again what is typed.
+// Answer is what ask reads from the user, or Interrupted once they stop the command: a read of a terminal
+// goes on after Ctrl-C, and one more would end the program before the terminal shows again what is typed.
 func Answer[T any](a *App, ask func() (T, error)) (answer T, err error) {
 	read := make(chan struct{})
 	var got T

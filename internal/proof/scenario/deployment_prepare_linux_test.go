@@ -45,11 +45,12 @@ func TestADeploymentThatIsInterruptedLeavesNoSecrets(t *testing.T) {
 	openssl, err := osexec.LookPath("openssl")
 	require.NoError(t, err)
 	signals := "#!/bin/sh\nkill -$SIGNAL $PPID\nexec " + openssl + ` "$@"` + "\n"
-	require.NoError(t, os.WriteFile(filepath.Join(programs, "openssl"), []byte(signals), 0o755)) //nolint:gosec // run
+	//nolint:gosec // it is run
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "openssl"), []byte(signals), 0o755))
 	for _, signal := range []string{"INT", "TERM", "HUP"} {
 		cmd := osexec.CommandContext(t.Context(), filepath.Join(deploy, "prepare.sh"), "cordelia.example")
-		cmd.Env = append(os.Environ(), "FOLDER="+folder, "SIGNAL="+signal, "CORDELIA_UID="+strconv.Itoa(os.Getuid()),
-			"PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), "FOLDER="+folder, "SIGNAL="+signal,
+			"CORDELIA_UID="+strconv.Itoa(os.Getuid()), "PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err, "%s: %s", signal, out)
 		require.NoDirExists(t, filepath.Join(folder, "secrets"), signal)
