@@ -60,15 +60,15 @@ func (c *Console) visitor(w http.ResponseWriter, r *http.Request) (*visit, bool)
 	if err == nil {
 		v.caller.Principal, v.name, err = c.node.ConsoleSession(r.Context(), held.Value)
 	}
-	if err == nil {
-		return v, true
-	}
 	if errors.Is(err, http.ErrNoCookie) || over(err) {
 		err = schemas.Errorf(schemas.CodeUnauthenticated, "you are not logged in, or your session is over").
 			Try("run: cordelia console, and open the link it prints").Because(err)
 	}
-	c.fail(w, v, err)
-	return nil, false
+	if err != nil {
+		c.fail(w, v, err)
+		return nil, false
+	}
+	return v, true
 }
 
 // over reports whether an error says that a session is over. Any other says that this is not known now.
