@@ -98,7 +98,7 @@ func (w *World) child(parent *Member, s Spawn) (schemas.Role, []string, error) {
 	if !ok {
 		return schemas.Role{}, nil, schemas.NotFoundf("there is no template %q here%s", schemas.Shorten(s.Template, 64),
 			schemas.DidYouMean(s.Template, known)).Expecting("one of %s", strings.Join(known, ", ")).
-			Try("the owner writes it under role_templates: cordelia role apply FILE; or a role proposes one with role_draft")
+			Try("the owner writes it under role_templates: cordelia role apply FILE; or a role drafts one")
 	}
 	if !slices.Contains(t.AllowedSpawners, parent.RoleID) {
 		return schemas.Role{}, nil, schemas.Deniedf("%s may not use the template %s", parent.RoleID, s.Template).
