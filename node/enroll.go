@@ -51,8 +51,8 @@ func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Re
 }
 
 // JoinGroups makes an agent a member of the groups its parent approved: as
-// member where it may write, else as viewer. Of groups in which it is that already, the actor need be
-// no member.
+// member where it may write, else as viewer. An owner or admin of a group stays that. Of groups in which it
+// is all that already, the actor need be no member.
 func JoinGroups(g access.Grant, r agents.Record) error {
 	held, err := g.MembershipsOf(r.ID)
 	if err != nil {
@@ -64,7 +64,7 @@ func JoinGroups(g access.Grant, r agents.Record) error {
 			role = access.RoleMember
 		}
 		if slices.ContainsFunc(held, func(m access.Membership) bool {
-			return string(m.Group) == group && m.Role == role
+			return string(m.Group) == group && (m.Role == role || m.Role == access.RoleAdmin || m.Role == access.RoleOwner)
 		}) {
 			continue
 		}

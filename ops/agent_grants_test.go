@@ -130,3 +130,18 @@ func TestAnEmptyListOfToolsIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, tools())
 }
+
+// Groups given to their admin or owner leave that role.
+func TestGroupsGivenLeaveAnAdmin(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "hand"})
+	for _, role := range []string{"admin", "owner"} {
+		do := func(action string, more map[string]any) map[string]any {
+			return h.must(h.lead, "memory_group", with(map[string]any{"action": action, "group": role + "s"}, more))
+		}
+		do("create", nil)
+		do("add", map[string]any{"entity": "hand", "role": role})
+		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "hand", "groups": []string{role + "s"}})
+		require.Contains(t, fmt.Sprint(do("read", nil)), "name:hand role:"+role)
+	}
+}

@@ -105,13 +105,19 @@ func (r Run) bounded() Run {
 	r.Model, r.Reason = schemas.WithoutNUL(r.Model), schemas.Shorten(schemas.WithoutNUL(r.Reason), maxReason)
 	if over := len(r.Calls) - maxRecorded; over > 0 {
 		last := r.Calls[len(r.Calls)-1]
-		r.Calls = append(r.Calls[:maxRecorded:maxRecorded], RecordedCall{schemas.Evidence{Tool: last.Tool, Exit: -1,
-			Input: fmt.Sprintf("%d more calls, which were not recorded", over)}, last.Started, last.Ended})
+		r.Calls = append(r.Calls[:maxRecorded:maxRecorded], RecordedCall{
+			unrecorded(fmt.Sprintf("%d more calls, which were not recorded", over)), last.Started, last.Ended})
 	}
 	for i := range r.Calls {
 		r.Calls[i].Input = schemas.Shorten(r.Calls[i].Input, maxInput)
 	}
 	return r
+}
+
+// unrecorded stands for the calls after those that are kept. It names no tool that is known: any of them
+// may have changed files.
+func unrecorded(text string) schemas.Evidence {
+	return schemas.Evidence{Tool: "unrecorded", Input: text, Exit: -1}
 }
 
 // Recorded gives the calls on record of a lease, in order; ok is false if nothing was

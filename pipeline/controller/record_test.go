@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,8 @@ func TestRecordDecides_INV_PROOF(t *testing.T) {
 		"claimed to work, it failed": {[]schemas.Evidence{{Tool: "bash", Input: "make test", Exit: 2}}, claim,
 			schemas.Fail, schemas.ByRecord},
 		"claimed, no record": {nil, claim, schemas.Held, ""},
+		"recorded, then calls that no record holds": {append([]schemas.Evidence{ranIt},
+			slices.Repeat([]schemas.Evidence{{Tool: "read", Input: "Makefile"}}, 2001)...), claim, schemas.Held, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
