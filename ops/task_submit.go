@@ -82,9 +82,8 @@ func (o TaskSubmitOut) Text() string {
 	if o.TaskID == "" {
 		return "back in the queue: " + list
 	}
-	id := short(o.TaskID)
-	return fmt.Sprintf("task %s: %s; %s shows how it goes, %s takes it", id, list,
-		schemas.Tool("task_status", "task_id", id), schemas.Tool("task_claim", "task_id", id))
+	return fmt.Sprintf("task %s: %s; %s shows how it goes, %s takes it", short(o.TaskID), list,
+		schemas.Tool("task_status"), schemas.Tool("task_claim"))
 }
 
 // maxAhead bounds times given in seconds from now: a year.

@@ -125,7 +125,7 @@ func stepOnlyReads(words []shellWord) bool {
 	if folder := path.Dir(program); folder == "/bin" || folder == "/usr/bin" {
 		program = path.Base(program)
 	}
-	if listed(" bash dash sh zsh ", program) && len(arguments) > 1 && (arguments[0].text == "-c" || arguments[0].text == "-lc") {
+	if listed(" bash dash sh zsh ", program) && len(arguments) > 1 && listed(" -c -lc ", arguments[0].text) {
 		if len(arguments) > 2 { // without the quotes that it had
 			return stepOnlyReads(arguments[1:])
 		}

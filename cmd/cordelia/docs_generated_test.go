@@ -181,7 +181,7 @@ func TestExitCodesInDocs(t *testing.T) {
 			code, err := strconv.Atoi(value.Value)
 			require.NoError(t, err)
 			require.NotContains(t, meanings, code, "two meanings")
-			meanings[code] = strings.TrimSpace(spec.Comment.Text())
+			meanings[code] = strings.TrimSpace(spec.Comment.Text() + spec.Doc.Text())
 			require.NotEmpty(t, meanings[code], spec.Names[0].Name)
 			if name := spec.Names[0].Name; regexp.MustCompile(`\b`+name+`\b`).Match(ending) && code != cli.ExitFailed {
 				require.Contains(t, meanings[code], "run", "a run ends with %s", name)

@@ -33,7 +33,7 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 		_, err := keys.WriteString("\x03")
 		require.NoError(t, err)
 		cmd.Wait() //nolint:errcheck // the code says it
-		require.Equal(t, int(cli.Interrupted), cmd.ProcessState.ExitCode(), shown.String())
+		require.Equal(t, int(cli.ExitInterrupted), cmd.ProcessState.ExitCode(), shown.String())
 		settings, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)
 		require.NoError(t, err)
 		require.NotZero(t, settings.Lflag&unix.ECHO, line)

@@ -21,7 +21,7 @@ import (
 const (
 	exitAbandoned   cli.Exit = 6 // task submit, task report, task watch, run: the task was abandoned
 	exitCancelled   cli.Exit = 7 // task watch, run: the task was cancelled
-	exitInterrupted          = cli.Interrupted
+	exitInterrupted          = cli.ExitInterrupted
 )
 
 func taskWatchCommand(a *cli.App) *cobra.Command {

@@ -19,13 +19,13 @@ const (
 	ExitDenied  = 3 // not allowed, or not proven who
 	ExitMissing = 4 // there is no such thing
 	ExitBusy    = 5 // busy or outdated: try again; run --apply: accepted, and not applied
+
+	// task watch, run, a question at the terminal: interrupted, as a shell says of Ctrl-C
+	ExitInterrupted Exit = 130
 )
 
 // Exit is an error that ends the program with this exit code and prints nothing.
 type Exit int
-
-// Interrupted is the exit code of what the user interrupted, as a shell says of Ctrl-C.
-const Interrupted Exit = 130
 
 func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 

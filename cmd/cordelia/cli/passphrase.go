@@ -39,7 +39,7 @@ func (a *App) AskPassphrase() ([]byte, error) {
 	return Answer(a, func() ([]byte, error) { return firstLine(tty) })
 }
 
-// Answer is what ask reads from the user, or Interrupted once they stop the command: a read of a terminal
+// Answer is what ask reads from the user, or ExitInterrupted once they stop the command: a read of a terminal
 // goes on after Ctrl-C, and one more would end the program before the terminal shows again what is typed.
 func Answer[T any](a *App, ask func() (T, error)) (answer T, err error) {
 	read := make(chan struct{})
@@ -53,7 +53,7 @@ func Answer[T any](a *App, ask func() (T, error)) (answer T, err error) {
 	case <-read:
 		return got, failed
 	case <-a.Stopped:
-		return answer, Interrupted
+		return answer, ExitInterrupted
 	}
 }
 
