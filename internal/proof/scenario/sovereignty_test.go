@@ -161,6 +161,16 @@ func (s *commons) narrow(random *rand.Rand, tool string, args map[string]any) {
 		}
 		args["group"], args["entity"] = s.secrets.make(random, "group", property{}), s.secrets.make(random, "entity",
 			property{})
+		switch args["action"] {
+		case "create", "read", "update":
+			drop("entity", "role")
+		case "remove":
+			drop("role", "culture", "emcon")
+		case "add":
+			drop("culture", "emcon")
+		default:
+			drop("group", "entity", "role", "culture", "emcon")
+		}
 	case "memory_write_hot":
 		drop("expected_updated_at")
 	case "task_submit":
