@@ -155,9 +155,9 @@ func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, 
 		}
 	}
 	u := &taskTx{c: c, g: g, t: t}
-	if paused, err := u.paused(); err != nil {
+	if of, err := u.paused(); err != nil {
 		return "", "", err
-	} else if paused && s.open() { // CompleteEnded finds the seat once that is over
+	} else if of != "" && s.open() { // CompleteEnded finds the seat once that is over
 		return "the task waits: its submitter is suspended, or an agent above it", "", nil
 	}
 	if first, err := work.MarkActedOn(g, item); err != nil || !first {

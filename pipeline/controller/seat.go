@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -152,15 +151,19 @@ type opening struct {
 // submitTools are what a submitter must be able to call for its task to go on.
 func submitTools() []string { return []string{"task_submit"} }
 
-// paused reports whether the submitter is suspended, or an agent above it, and none of them has
-// ended: what the task leads to waits until it is resumed.
-func (u *taskTx) paused() (bool, error) {
+// paused is the submitter, or the nearest agent above it, that is suspended: what the task leads to waits
+// until it is resumed. It is "" if none is, or one of them has ended.
+func (u *taskTx) paused() (of schemas.EntityID, err error) {
 	chain, err := u.g.ChainOf(u.t.submitter)
-	is := func(list ...schemas.AgentStatus) bool {
-		return slices.ContainsFunc(chain,
-			func(l access.ChainLink) bool { return slices.Contains(list, l.Status) })
+	for _, l := range chain {
+		switch l.Status {
+		case schemas.Suspended:
+			of = cmp.Or(of, l.ID)
+		case schemas.Deactivated, schemas.Removed:
+			return "", err
+		}
 	}
-	return is(schemas.Suspended) && !is(schemas.Deactivated, schemas.Removed), err
+	return of, err
 }
 
 // open puts a seat into the queue, if the submitter could still submit it.
@@ -176,12 +179,12 @@ func (u *taskTx) open(o opening) error {
 	if err != nil {
 		return err
 	}
-	if paused, err := u.paused(); err != nil {
+	if of, err := u.paused(); err != nil {
 		return err
-	} else if paused { // of a call that a person makes: ended seats wait
+	} else if of != "" { // of a call that a person makes: ended seats wait
 		return schemas.Conflictf("the submitter of task %s is suspended, or an agent above it, so nothing "+
 			"new begins", schemas.ShortID(u.t.id)).
-			Try("resume it with %s", schemas.Tool("agent_lifecycle", "action", schemas.Resume))
+			Try("resume it with %s", schemas.Tool("agent_lifecycle", "agent", access.RefOf(u.g.Tx(), of), "action", schemas.Resume))
 	}
 	if !may {
 		return errLapsed{"who submitted it may not submit this work any more"}
