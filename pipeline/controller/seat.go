@@ -184,7 +184,8 @@ func (u *taskTx) open(o opening) error {
 	} else if of != "" { // of a call that a person makes: ended seats wait
 		return schemas.Conflictf("the submitter of task %s is suspended, or an agent above it, so nothing "+
 			"new begins", schemas.ShortID(u.t.id)).
-			Try("resume it with %s", schemas.Tool("agent_lifecycle", "agent", access.RefOf(u.g.Tx(), of), "action", schemas.Resume))
+			Try("resume it with %s",
+				schemas.Tool("agent_lifecycle", "agent", access.RefOf(u.g.Tx(), of), "action", schemas.Resume))
 	}
 	if !may {
 		return errLapsed{"who submitted it may not submit this work any more"}
