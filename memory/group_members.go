@@ -42,7 +42,7 @@ type Added struct {
 }
 
 // AddMember makes ref (a name or id the actor may know) a member, or gives a member another
-// role. Without a role, a member keeps its own and another becomes RoleMember. Who is not below
+// role. Without a role, a member keeps its own and another becomes RoleMember. An agent not below
 // the actor is invited (INV-CONSENT). Only owners make owners and admins.
 func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added, error) {
 	info, err := ReadGroup(g, id)

@@ -111,7 +111,7 @@ func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "resume"})
 	require.Nil(t, shown()["suspended"])
 
-	// Who is not above the suspended agent gets no call that it may not make.
+	// An agent not above the suspended one gets no call that it may not make.
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "hall"})
 	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other",
 		"name": "other", "groups": []string{"hall"}})

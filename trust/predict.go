@@ -166,7 +166,7 @@ func change(g access.Grant, query string, args ...any) error {
 }
 
 // verdict writes what time has shown into the book of the human above, without weight if
-// there is a reason: the human has judged the item, whose word then stands, or too many
+// there is a reason: the human has judged the item, and that stands, or too many
 // predictions came due on one day.
 func (p prediction) verdict(g access.Grant, word Word, weight int64, why string) error {
 	tx := g.Tx()

@@ -38,7 +38,7 @@ func TestFuzzingForgivesTheEndOfItsTimeAlone(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			count := filepath.Join(dir, "runs")
-			// It stands for the go command: the tests that it builds fail as told and count their runs.
+			// It stands for the go command: the tests that it builds fail as each case says and count their runs.
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "tests"), []byte("#!/bin/sh\necho >>"+count+
 				"\ntest $(wc -l <"+count+") -gt "+strconv.Itoa(c.fails)+" && exit 0\ncat <<'END'\n"+c.says+
 				"\nEND\nexit 1\n"), 0o600))

@@ -118,7 +118,7 @@ const (
 	selectArtefacts = `SELECT path, sum FROM task_artefacts WHERE task = ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
-	// selectEndedSeats leaves alone what waits for machine checks, or until the submitter, or who is above
+	// selectEndedSeats leaves alone what waits for machine checks, or until the submitter, or one above
 	// it, is resumed.
 	selectEndedSeats = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM task_seats s WHERE s.item = work_items.n AND s.check_by > 0
