@@ -35,7 +35,7 @@ func (r *Repository) Occupy(folder string) (free func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := hold(folder)
+		f, err := lockFolder(folder)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
@@ -56,8 +56,8 @@ func (r *Repository) Occupy(folder string) (free func(), err error) {
 // errHeld says that a process holds the lock of a folder.
 var errHeld = errors.New("a process works there")
 
-// hold locks a folder that is there by a file in it. Only the process that holds the file locked removes it.
-func hold(folder string) (*os.File, error) {
+// lockFolder locks a folder that is there by a file in it. Only the process that holds the file locked removes it.
+func lockFolder(folder string) (*os.File, error) {
 	path := filepath.Join(folder, occupied)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -82,7 +82,7 @@ func hold(folder string) (*os.File, error) {
 // this process started still holds the lock or another run has taken it.
 func leave(folder string, f *os.File) {
 	f.Close() //nolint:errcheck // nothing was written
-	f, err := hold(folder)
+	f, err := lockFolder(folder)
 	if err != nil {
 		return
 	}
@@ -144,7 +144,7 @@ func TempFolder(kind string) (path string, remove func(), err error) {
 		if path, err = os.MkdirTemp("", "cordelia-"+kind+"-"); err != nil {
 			return "", nil, err
 		}
-		f, err := hold(path)
+		f, err := lockFolder(path)
 		switch {
 		case err == nil:
 			return path, func() {
@@ -226,7 +226,7 @@ func sizeOf(folder string) (size int64) {
 // unless a run works there. The lock stays until all else is gone: a run that took a new one would work in
 // a folder that is being removed.
 func removeFolder(folder string) (removed bool, err error) {
-	f, err := hold(folder)
+	f, err := lockFolder(folder)
 	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
