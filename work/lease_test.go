@@ -313,3 +313,40 @@ func TestRestored(t *testing.T) {
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
 	require.Greater(t, n.claim(b).Fence, c.Fence+1000)
 }
+
+// A claim shows the short form of an id. Who had a lease finds the item by it also after another agent has
+// the item, so its late report is kept as with the whole id.
+func TestAFormerHolderFindsItsItemByTheShortForm_INV_FENCE(t *testing.T) {
+	n := newNode(t)
+	_, ids := n.submit(lead, "", todo("x"))
+	old := n.claim(a)
+	n.Clock.Move(2 * time.Minute)
+	n.claim(b)
+	for who, found := range map[schemas.EntityID][]string{a: ids, b: ids, solo: {}, eve: {}} {
+		n.must(who, func(g access.Grant) error {
+			named, err := Named(g, schemas.ShortID(old.WorkID))
+			require.NoError(t, err)
+			require.ElementsMatch(t, found, named, who)
+			return nil
+		})
+	}
+}
+
+// Each restore raises the fence of an open item above all that were given out since the backup, however
+// often, and the fence stays a number that each client reads whole.
+func TestRestoresRaiseFences_INV_FENCE(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	last := n.claim(a).Fence
+	for range 20 {
+		n.Clock.Move(time.Second)
+		n.SQL(`UPDATE work_items SET fence = fence - 1`) // the backup is from before the last claim
+		n.must(lead, func(g access.Grant) error {
+			return g.AsNode(func(node access.Grant) error { return Restored(node, nil) })
+		})
+		now := n.claim(a).Fence
+		require.Greater(t, now, last)
+		require.Less(t, now, int64(1)<<53)
+		last = now
+	}
+}

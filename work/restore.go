@@ -24,7 +24,7 @@ func Cancelled(tx *store.Tx) ([]string, error) {
 // the leases of the backup are over, and what was cancelled since is not offered again. The seats of a
 // task are the pipeline's.
 func Restored(g access.Grant, cancelled []string) error {
-	if _, err := g.Tx().Exec(restoreLeases, g.Tx().Micros()); err != nil {
+	if _, err := g.Tx().Exec(restoreLeases, g.Tx().Micros()/1000); err != nil {
 		return fmt.Errorf("end leases: %w", err)
 	}
 	if _, err := g.Tx().Exec(dropHolds); err != nil {

@@ -238,8 +238,10 @@ const (
 	selectCancelled = `SELECT id FROM work_items WHERE state = 'cancelled' ORDER BY id`
 	selectOpenOf    = `SELECT i.id FROM json_each(?) j CROSS JOIN work_items i ON i.id = j.value
 		WHERE i.seat = 0 AND i.state NOT IN ('done', 'failed', 'cancelled') ORDER BY i.id`
-	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready'
-		ELSE state END,
+	// restoreLeases raises each fence to the time ?1, which no claim since the backup came near: an item is
+	// claimed less than a thousand times a second.
+	restoreLeases = `UPDATE work_items SET fence = CASE WHEN fence < ?1 THEN ?1 ELSE fence + ?1 END,
+		state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,
 			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed',
 			'cancelled')`
 	dropHolds = `DELETE FROM slots`
