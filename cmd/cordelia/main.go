@@ -17,6 +17,7 @@ import (
 	"cordelia/cmd/cordelia/audit"
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/doctor"
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/keys"
 	runner "cordelia/run"
@@ -29,6 +30,7 @@ func run(args []string) int {
 	if code, ours := runner.Enter(args); ours {
 		return code
 	}
+	platform.KeepDescriptors()
 	if err := keys.HardenProcess(); err != nil {
 		slog.Debug("process hardening", "err", err)
 	}

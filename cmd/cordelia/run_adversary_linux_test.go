@@ -68,6 +68,7 @@ func attempts() []attempt {
 		{"a file by another root", `unshare -r chroot "$OUT" /bin/true || cat "/proc/$RUNNER/root$OUT/notes.txt"`, true},
 		{"keys of its environment", `env | grep -E 'GITHUB_TOKEN|SSH_AUTH_SOCK|DBUS_SESSION|DOCKER_HOST|CORDELIA_HOME'`,
 			false},
+		{"a file that the user's shell left open", `grep SECRET <&7`, false},
 		{"a file that was left open", `readlink /proc/$$/fd/* | grep -F "$NODE"`, false},
 	}
 }
@@ -170,6 +171,10 @@ func TestAnAdversaryReachesNothing_INV_SHIELD(t *testing.T) {
 			cmd := h.cordelia(append([]string{"run", "--yes", "--parallel", "2", mark + " reaches nothing"}, flags...)...)
 			cmd.Env = append(cmd.Env, "GITHUB_TOKEN=SECRET", "SSH_AUTH_SOCK="+h.dir, "DOCKER_HOST=SECRET",
 				"DBUS_SESSION_BUS_ADDRESS=SECRET")
+			notes, err := os.Open(filepath.Join(h.dir, "notes.txt"))
+			require.NoError(t, err)
+			defer notes.Close() //nolint:errcheck // it was only read
+			cmd.ExtraFiles = []*os.File{nil, nil, nil, nil, notes} // 7
 			out, _ := cmd.CombinedOutput()
 			branch := "cordelia/" + h.taskIn(string(out))
 			require.Zero(t, cmd.ProcessState.ExitCode(), "%s", out)
