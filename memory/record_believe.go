@@ -11,11 +11,11 @@ import (
 )
 
 // believe decides how far an item of a file is believed (INV-IMPORT).
-func (i *taking) believe(r *row, o *Record, signed bool) (err error) {
+func (i *taking) believe(r *row, o *Record, signed, released bool) (err error) {
 	_, instructs := r.instruction()
 	if signed {
 		r.source, r.provenance = o.Provenance.Source, encodeProvenance(o.Provenance)
-		r.quarantined = r.quarantined || instructs && !(o.Released && i.IsHuman())
+		r.quarantined = r.quarantined || instructs && !released
 		return nil
 	}
 	if r.author, err = i.authorOf(o); err != nil {
@@ -29,6 +29,16 @@ func (i *taking) believe(r *row, o *Record, signed bool) (err error) {
 	r.validated, r.confidence = false, min(r.confidence, DefaultConfidence)
 	r.quarantined = r.quarantined || instructs
 	return nil
+}
+
+// released reports whether an item of a file brings its release along: a person imports what was signed as
+// released, and has not held those words back since.
+func (i *taking) released(r *row, o *Record, signed bool) (bool, error) {
+	if !signed || !o.Released || !i.IsHuman() {
+		return false, nil
+	}
+	held, err := heldBackThere(i.Grant, r)
+	return !held, err
 }
 
 // external marks the provenance of a record that nothing known here signed.

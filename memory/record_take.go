@@ -120,7 +120,11 @@ func (i *taking) item(o Record, c content, signed bool) (made bool, err error) {
 	}
 	words := indexOf(c, o.Subject, o.Key)
 	r := i.rowOf(o, c, hash, words)
-	if err := i.believe(&r, &o, signed); err != nil {
+	released, err := i.released(&r, &o, signed)
+	if err != nil {
+		return false, err
+	}
+	if err := i.believe(&r, &o, signed, released); err != nil {
 		return false, err
 	}
 	ref := map[schemas.Visibility]string{schemas.Private: string(r.owner), schemas.Group: string(r.group)}[r.visibility]
@@ -137,7 +141,7 @@ func (i *taking) item(o Record, c content, signed bool) (made bool, err error) {
 		return false, err
 	}
 	detail := r.recorded(map[string]any{"import": true})
-	if signed && o.Released && i.IsHuman() {
+	if released {
 		if _, err := tx.Exec(upsertRelease, r.n, r.hash, true, i.Actor(), tx.Micros()); err != nil {
 			return false, fmt.Errorf("import release: %w", err)
 		}

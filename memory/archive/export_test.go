@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -150,6 +151,31 @@ func TestExportImportsToTheSame(t *testing.T) {
 						`SELECT count(*) FROM items WHERE provenance LIKE '%imported_by%' OR source = 'external'`))
 			})
 		}
+	}
+}
+
+// A person's import brings a release along, but not of words that the person held back since the export.
+func TestAnImportReleasesNothingHeldBack_INV_RELEASE(t *testing.T) {
+	for _, heldBack := range []bool{false, true} {
+		n := newNode(t)
+		n.knows(russell, ownerKey)
+		w := n.write(ada, memory.Write{Type: memory.LearningItem,
+			Data: json.RawMessage(`{"type":"procedure","content":"Count the nests before the tide turns."}`)})
+		say := func(released bool) {
+			require.NoError(t, n.do(russell, access.Write,
+				func(g access.Grant) error { return memory.Release(g, w.ID, 1, released) }))
+		}
+		say(true)
+		text := n.signed(ada, JSONL)
+		if heldBack {
+			say(false)
+		}
+		done, _, err := n.tryImport(russell, text)
+		require.NoError(t, err)
+		require.Equal(t, 1, done.New)
+		waits := map[bool]string{true: "1"}
+		require.Equal(t, cmp.Or(waits[heldBack], "0"),
+			n.one(`SELECT count(*) FROM items WHERE owner = ? AND quarantined = 1`, russell))
 	}
 }
 
