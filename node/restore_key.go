@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"cordelia/internal/keys"
@@ -144,6 +145,9 @@ func (r *restoring) choosePersonKey(s standing) error {
 // whichFile says behind a command what FILE in it is.
 const whichFile = ", with FILE the keys/human.key of the home the backup was made in"
 
+// keptFile says what FILE is where the person's key was replaced after the backup.
+const keptFile = "; a backup from before a cordelia key rotate needs the key of that time, kept beside it as "
+
 // noKey words that no key file opens what would be restored, and what to do.
 func (r *restoring) noKey(s standing, aside string) error {
 	what := fmt.Sprintf("the key file of this home is not the key of %s, who owns this backup", s.ID)
@@ -151,18 +155,43 @@ func (r *restoring) noKey(s standing, aside string) error {
 	if r.o.AcceptBackup {
 		again += "--accept-state-of-backup "
 	}
-	try := fmt.Sprintf("%s--key FILE %s%s", again, r.o.Backup, whichFile)
+	given := r.home.HumanKey()
 	switch {
 	case r.o.Key != "":
-		what = fmt.Sprintf("%s is not the key that %s, who owns this backup, has in it", r.o.Key, s.ID)
-	case missing(r.home.HumanKey()):
+		given = r.o.Key
+		what = fmt.Sprintf("%s is not the key that %s, who owns this backup, has in it", given, s.ID)
+	case missing(given):
 		what = fmt.Sprintf("this home has no key of %s, who owns this backup", s.ID)
-	case holdsKey(aside, s.public):
+	}
+	right := r.keyBeside(given, s)
+	try := fmt.Sprintf("%s--key FILE %s%s", again, r.o.Backup, whichFile)
+	switch {
+	case r.o.Key == "" && holdsKey(aside, s.public):
 		try = fmt.Sprintf("%s--key %s %s", again, aside, r.o.Backup)
+	case right != "":
+		what += fmt.Sprintf(": the backup has key number %d", s.seq)
+		if filepath.Base(right) != filepath.Base(r.home.HumanKey()) {
+			what += ", from before a cordelia key rotate"
+		}
+		try = fmt.Sprintf("%s--key %s %s", again, right, r.o.Backup)
+	default:
+		try += keptFile + filepath.Base(keys.OldFile(r.home.HumanKey(), uint32(s.seq)))
 	}
 	return schemas.Deniedf("%s; nothing was written", what).
-		Expecting("the person's key as the backup has it: no other key opens the restored home").Try("%s",
-		try)
+		Expecting("the person's key as the backup has it: no other key opens the restored home").
+		Try("%s", try)
+}
+
+// keyBeside finds the key of the person s where a rotation put or left it: in the folder of another
+// key file, "" if it is not there.
+func (r *restoring) keyBeside(path string, s standing) string {
+	now := filepath.Join(filepath.Dir(path), filepath.Base(r.home.HumanKey()))
+	for _, file := range []string{keys.OldFile(path, uint32(s.seq)), keys.OldFile(now, uint32(s.seq)), now} {
+		if holdsKey(file, s.public) {
+			return file
+		}
+	}
+	return ""
 }
 
 // aside is where a key file of this home is kept that a restore replaces.

@@ -116,3 +116,52 @@ func TestRestoreOnANewMachine(t *testing.T) {
 		})
 	}
 }
+
+// A backup from before a rotation needs the key of that time: the refusal of another names it
+// where it is kept, and says how it is called where it is not.
+func TestARestoreNamesTheKeyOfTheBackupsTime(t *testing.T) {
+	h := newHomestead(t)
+	rotate := func() {
+		h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+			_, err := n.RotateKey(t.Context(), ann.Principal, r, "ann", "")
+			require.NoError(t, err)
+		})
+	}
+	first := h.backup("first.db")
+	rotate()
+	second := h.backup("second.db")
+	rotate()
+	last := h.backup("last.db")
+	key := h.home.HumanKey()
+	old := func(seq uint32) string { return keys.OldFile(key, seq) }
+	refusal := func(home node.Home, backup, with string) string {
+		_, err := node.Restore(t.Context(), home, node.RestoreOptions{Backup: backup, Key: with, AcceptBackup: true})
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		return err.Error()
+	}
+	none := func() node.Home { return node.Home(filepath.Join(t.TempDir(), "none")) }
+	for _, c := range []struct{ backup, with, right string }{
+		{first, key, old(1)}, {first, old(2), old(1)}, {second, key, old(2)}, {second, old(1), old(2)}, {last, old(1), key},
+	} {
+		text := refusal(none(), c.backup, c.with)
+		require.Contains(t, text, "cordelia restore --accept-state-of-backup --key "+c.right+" "+c.backup)
+		require.NotContains(t, text, "FILE")
+		_, err := node.Restore(t.Context(), none(), node.RestoreOptions{Backup: c.backup, Key: c.right, AcceptBackup: true})
+		require.NoError(t, err)
+	}
+	carried := filepath.Join(t.TempDir(), "carried.key")
+	_, err := keys.InstallFile(key, carried, "")
+	require.NoError(t, err)
+	for _, text := range []string{refusal(none(), first, carried), refusal(none(), first, "")} {
+		require.Contains(t, text, "before a cordelia key rotate needs the key of that time")
+		require.Contains(t, text, "human.key.old-1")
+	}
+	lost := newHomestead(t).home // its database is gone, and its own key was replaced since
+	for from, to := range map[string]string{key: lost.HumanKey(), old(1): keys.OldFile(lost.HumanKey(), 1)} {
+		require.NoError(t, os.RemoveAll(to))
+		_, err := keys.InstallFile(from, to, "")
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.Remove(lost.Database()))
+	require.Contains(t, refusal(lost, first, ""), "--key "+keys.OldFile(lost.HumanKey(), 1)+" "+first)
+}

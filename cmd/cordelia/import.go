@@ -26,7 +26,8 @@ func importCommand(a *cli.App) *cobra.Command {
 		Long: `Take memories over as your own, or as an agent's (--as): exports, plain Markdown
 (CLAUDE.md, AGENTS.md, notes), transcripts of conversations (the JSONL of Claude Code and Codex, or "User: …" and
 "Assistant: …"), the JSONL of the reference memory server, and folders of these. Which is
-which is found out. FILE may be - for stdin. A second time it changes nothing.
+which is found out; a file named .jsonl, or with a line of an export in it, is never a note.
+FILE may be - for stdin. A second time it changes nothing.
 
 What you import as your own your agents do not read: name the agent that your client acts
 as, or a group.
@@ -131,7 +132,7 @@ func importInputs(a *cli.App, words []string) (list []archive.Input, err error) 
 			case d.IsDir() && (hidden || d.Name() == "node_modules"):
 				return fs.SkipDir
 			case d.IsDir():
-			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || hasEnding(path, ".jsonl", ".ndjson")):
+			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || archive.Records(path)):
 				name, err := filepath.Rel(root, path)
 				if err != nil {
 					return err

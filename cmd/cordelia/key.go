@@ -126,7 +126,10 @@ func keyRotateCommand(a *cli.App) *cobra.Command {
 parent's sign the change; if the old one is lost or compromised, the parent's
 alone, with --reason. Tokens end at once, and running processes of the agent
 with the old key. The keys sealed to it are sealed anew. The old key file is
-kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
+kept as *.key.old-NUMBER. Repeat the command if it was interrupted.
+
+After your own: backups made before open with the old key alone, so keep its file, and
+put a copy of the new one where you keep one.`,
 		Example: "  cordelia key rotate researcher --reason compromised",
 		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -148,6 +151,9 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 				a.Say("%s now has key number %d, in %s", cli.Clean(done.Name), done.KeySeq, done.File)
 				if done.Kept != "" {
 					a.Say("the old one is kept as %s", done.Kept)
+				}
+				if done.EntityID == w.Caller.Entity {
+					a.Note("backups made before need the old key file; renew the copy of your key that you keep elsewhere")
 				}
 				if len(done.Rewrapped) > 0 {
 					a.Say("sealed anew: the keys of %s", cli.Clean(strings.Join(done.Rewrapped, ", ")))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cordelia/memory"
 	"cordelia/schemas"
@@ -97,8 +98,9 @@ func ReadBundle(inputs ...Input) (*Bundle, error) {
 // lineReader reads the lines of an input. One that is too long is refused alone.
 type lineReader struct {
 	from   *bufio.Reader
-	long   func(number int) // refuses a line
-	text   []byte           // of the line read last, without its end, until the next is read
+	long   func(number int)        // refuses a line
+	check  func(line []byte) error // nil: any line is right
+	text   []byte                  // of the line read last, without its end, until the next is read
 	number int
 	err    error
 }
@@ -131,8 +133,10 @@ func (l *lineReader) next() bool {
 			return false
 		}
 		if l.number++; !long {
-			l.text = bytes.TrimSuffix(l.text, []byte("\r"))
-			return true
+			if l.text = bytes.TrimSuffix(l.text, []byte("\r")); l.check != nil {
+				l.err = l.check(l.text)
+			}
+			return l.err == nil
 		}
 		l.long(l.number)
 	}
@@ -158,41 +162,13 @@ func (s *source) at(line int) string {
 	return fmt.Sprintf("%s:%d", s.name, line)
 }
 
-func (b *Bundle) read(in Input) error {
-	r, err := in.Open()
-	if err != nil {
-		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", memory.Title(in.Name)).
-			Try("check that you may read it").Because(err)
-	}
-	defer r.Close() //nolint:errcheck // only read
-	buffered := bufio.NewReaderSize(r, 64<<10)
-	first, err := buffered.Peek(32 << 10)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read import: %w", err)
-	}
-	s := &source{name: in.Name, seen: map[schemas.ItemID]int{}}
-	switch {
-	case len(bytes.TrimSpace(first)) == 0:
-		b.refused.add(s.at(1), "there is nothing in it to import")
-		return nil
-	case bytes.HasPrefix(first, []byte("#")) && bytes.Contains(first, []byte(fence+"\n")),
-		bytes.HasPrefix(bytes.TrimSpace(first), []byte("{")), bytes.HasPrefix(bytes.TrimSpace(first), []byte("[")):
-		return b.readRecords(s, buffered)
-	case plainTranscript(first):
-		return b.readTranscript(s, buffered)
-	}
-	return b.readMarkdown(s, buffered)
-}
-
 // readRecords reads lines of JSON, or those inside the fences of a Markdown export.
-func (b *Bundle) readRecords(s *source, r *bufio.Reader) error {
+func (b *Bundle) readRecords(s *source, r *bufio.Reader, markdown bool) error {
 	lines := b.lines(s, r)
-	markdown, inside := false, false
+	inside := false
+	before := b.records
 	for lines.next() {
 		line := lines.text
-		if lines.number == 1 && bytes.HasPrefix(line, []byte("#")) {
-			markdown = true
-		}
 		if markdown {
 			switch text := string(bytes.TrimRight(line, "\r")); {
 			case !inside:
@@ -215,6 +191,9 @@ func (b *Bundle) readRecords(s *source, r *bufio.Reader) error {
 	}
 	if lines.err != nil {
 		return lines.err
+	}
+	if b.records == before {
+		b.refused.add(s.at(lines.number), "the file ends without a record: cut off or changed")
 	}
 	b.takeTurn(s.turn)
 	if s.memory != nil {
@@ -239,7 +218,7 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 	}
 	var r record
 	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
-		b.refused.add(s.at(line), misread(err))
+		b.refused.add(s.at(line), misread(text, err))
 		return s.head != nil
 	}
 	if s.head == nil {
@@ -294,10 +273,10 @@ func (b *Bundle) takeRecord(s *source, line int, r record, sealed *seal) {
 }
 
 // misread says in what a line is no record of an export.
-func misread(err error) string {
+func misread(text []byte, err error) string {
 	wrong, ok := errors.AsType[*json.SemanticError](err)
 	switch {
-	case !ok:
+	case !ok || !jsontext.Value(text).IsValid():
 		return "is not JSON: cut off or changed"
 	case wrong.JSONPointer == "":
 		return "is JSON, but not a record of an export"

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 
@@ -35,8 +34,7 @@ func (b *Bundle) takeForeign(where string, t memory.ItemType, data map[string]an
 
 // readMarkdown makes one insight of each section that has text. The words above a section's
 // heading become its context, so that it can be read alone.
-func (b *Bundle) readMarkdown(s *source, r *bufio.Reader) error {
-	lines := b.lines(s, r)
+func (b *Bundle) readMarkdown(s *source, lines *lineReader) error {
 	var headings []string // of the levels above the present section
 	var body []string
 	began := 1
@@ -47,7 +45,7 @@ func (b *Bundle) readMarkdown(s *source, r *bufio.Reader) error {
 		body, began = nil, lines.number
 	}
 	for lines.next() {
-		line := strings.ToValidUTF8(strings.TrimRight(string(lines.text), "\r"), "\uFFFD")
+		line := strings.TrimRight(string(lines.text), "\r")
 		switch {
 		case lines.number == 1 && line == "---": // settings of the page, not its text
 			matter = true

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bufio"
 	"bytes"
 	"regexp"
 	"strings"
@@ -174,10 +173,9 @@ func plainTranscript(first []byte) bool {
 }
 
 // readTranscript makes an item of each turn of a plain transcript: "User: …", "Assistant: …".
-func (b *Bundle) readTranscript(s *source, r *bufio.Reader) error {
-	lines := b.lines(s, r)
+func (b *Bundle) readTranscript(s *source, lines *lineReader) error {
 	for lines.next() {
-		line := strings.ToValidUTF8(strings.TrimRight(string(lines.text), "\r"), "\uFFFD")
+		line := strings.TrimRight(string(lines.text), "\r")
 		if m := spoken.FindStringSubmatch(line); m != nil {
 			b.takeTurn(s.turn)
 			s.turn = &turn{where: s.at(lines.number), who: strings.ToLower(m[1]), session: s.name}

@@ -94,8 +94,6 @@ func TestAPlainTranscriptIsImportedByTurns(t *testing.T) {
 		said, _ = contents(t, "notes.md", markdown)
 		require.Len(t, said, 1, markdown)
 	}
-	said, _ = contents(t, "notes.md", "# Notes\nno \x00 text")
-	require.Equal(t, []string{" | Notes\nno ␀ text"}, said, "no engine keeps NUL everywhere")
 	long, _ := contents(t, "long.txt", "User: why?\nAssistant: "+strings.Repeat("because of the rain ", 500))
 	require.Greater(t, len(long), 2, "a long turn becomes several items")
 	for _, l := range long[1:] {
