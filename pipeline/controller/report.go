@@ -246,8 +246,8 @@ func (u *taskTx) validateAnswer(s seat, p *work.Report) (notes []string, err err
 	return notes, err
 }
 
-// judgedNotes refuses verdicts that name a call which is not there, and adds notes on those that
-// are left out.
+// judgedNotes refuses verdicts on what is no criterion of the item, or that name a call which is
+// not there, and adds notes on those that are left out.
 func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
 	list, err := u.criteriaOf(s)
 	if err != nil || list == nil {
@@ -257,7 +257,15 @@ func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []st
 	if err != nil {
 		return notes, err
 	}
-	if bad := proof.Misnamed(given); known && bad != nil {
+	var bad []schemas.Violation
+	if known {
+		bad = proof.Misnamed(given)
+	}
+	if unlisted := pipeline.Unlisted(list, given); unlisted != nil {
+		return notes, schemas.Invalidf("a verdict is on what is no criterion of this item").
+			Expecting("%s", pipeline.Named(list)).With(append(unlisted, bad...)...)
+	}
+	if bad != nil {
 		return notes, schemas.Invalidf("a verdict names a call that is not there").
 			Expecting("a number of brief.inputs.tool_calls, or none").With(bad...)
 	}
