@@ -101,7 +101,8 @@ func TestRefusedAnswers(t *testing.T) {
 	for _, who := range []struct {
 		id   schemas.EntityID
 		ends schemas.WorkState
-	}{{b, schemas.WorkReady}, {c, schemas.WorkFailed}} {
+		says string
+	}{{b, schemas.WorkReady, "another agent has to take it"}, {c, schemas.WorkFailed, "and the item failed"}} {
 		w := n.claim(who.id, "R4a")
 		for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
 			f, err := n.tryReport(who.id, w, work.Done, result, nil)
@@ -113,10 +114,14 @@ func TestRefusedAnswers(t *testing.T) {
 		p := `{"verdicts": 7}`
 		f, err := n.tryReport(who.id, w, work.Done, p, nil)
 		require.NoError(t, err)
-		require.NoError(t, f.Refusal())
+		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrSpent)
+		require.ErrorContains(t, f.Refusal(), who.says)
+		require.NotErrorIs(t, f.Refusal(), schemas.ErrAbandoned)
 		require.Equal(t, who.ends, f.State)
 		again, err := n.tryReport(who.id, w, work.Done, p, nil)
 		require.NoError(t, err)
+		require.ErrorIs(t, again.Refusal(), schemas.ErrSpent)
 		require.Equal(t, who.ends, again.State, "to who says it again it is the same")
 	}
 	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
