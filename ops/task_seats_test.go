@@ -13,15 +13,17 @@ import (
 // when nobody is left to try, or enough have.
 func TestBadAnswersCostTheSeat(t *testing.T) {
 	bad := func(n int) map[string]any { return map[string]any{"subtasks": "none", "n": n} }
-	fail := func(h *house, c Caller, left string) map[string]any {
+	fail := func(h *house, c Caller, left, state string) {
 		w := h.take(c, "R2")
 		h.refused(c, w, bad(1), "2 more answers")
 		h.refused(c, w, bad(2), "1 more answers")
-		out := h.must(c, "task_report", reportOf(w, bad(3)))
-		require.Contains(h.t, out["led_to"], left)
-		again := h.must(c, "task_report", reportOf(w, bad(3)))
-		require.Equal(h.t, out["state"], again["state"], "the same report again")
-		return out
+		for _, says := range []string{left, "no more of yours are"} { // and the same report again
+			_, err := h.call(c, "task_report", reportOf(w, bad(3)))
+			require.ErrorIs(h.t, err, schemas.ErrInvalid)
+			require.ErrorContains(h.t, err, says)
+			require.ErrorContains(h.t, err, "take other work with task_claim")
+		}
+		require.Equal(h.t, 1, h.number(`SELECT count(*) FROM work_items WHERE id = ? AND state = ?`, w["work_id"], state))
 	}
 	state := func(h *house, of map[string]any) any {
 		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["state"]
@@ -30,7 +32,7 @@ func TestBadAnswersCostTheSeat(t *testing.T) {
 		h := newHouse(t)
 		crew := h.crew("one", "two")
 		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
-		require.Equal(t, "ready", fail(h, crew[0], "offered to others")["state"])
+		fail(h, crew[0], "another agent has to take it", "ready")
 		require.Equal(t, "planning", state(h, made))
 		h.none("R2", crew[0])
 		w := h.take(crew[1], "R2")
@@ -44,16 +46,16 @@ func TestBadAnswersCostTheSeat(t *testing.T) {
 		h := newHouse(t)
 		crew := h.crew("one")
 		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
-		require.Equal(t, "failed", fail(h, crew[0], "no more are")["state"])
+		fail(h, crew[0], "the item failed; the task is abandoned", "failed")
 		require.Equal(t, "abandoned", state(h, made))
 	})
 	t.Run("enough have tried", func(t *testing.T) {
 		h := newHouse(t)
 		crew := h.crew("one", "two", "three", "four")
 		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
-		fail(h, crew[0], "offered to others")
-		fail(h, crew[1], "offered to others")
-		fail(h, crew[2], "no more are")
+		fail(h, crew[0], "offered to others", "ready")
+		fail(h, crew[1], "offered to others", "ready")
+		fail(h, crew[2], "the last answer that is taken", "failed")
 		require.Equal(t, "abandoned", state(h, made))
 	})
 }
@@ -68,7 +70,8 @@ func TestTheSameBadAnswerCountsInTheEnd(t *testing.T) {
 	for _, left := range []string{"2", "2", "2", "1"} {
 		h.refused(one, w, bad, left+" more answers")
 	}
-	require.Equal(t, "ready", h.must(one, "task_report", reportOf(w, bad))["state"])
+	_, err := h.call(one, "task_report", reportOf(w, bad))
+	require.ErrorIs(t, err, schemas.ErrSpent)
 	require.Equal(t, 3, h.number(`SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
 }
 

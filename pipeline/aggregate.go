@@ -86,14 +86,19 @@ func (p Proof) verdict(c schemas.Criterion, j schemas.JudgedCriterion, named []b
 		By: schemas.ByJudge}
 }
 
-// place finds the criterion a validator means: the one it wrote out, or the only
-// one that differs from that in punctuation.
+// ByMachine follows a criterion in a brief that a machine check decides.
+const ByMachine = " (a machine check decides)"
+
+// place finds the criterion a validator means: the one it wrote out, also as a brief has it, or
+// the only one that differs from that in punctuation.
 func place(criteria []schemas.Criterion, text string) int {
-	for _, same := range []func(string) string{exact, normal} {
-		is := func(c schemas.Criterion) bool { return same(c.Criterion) == same(text) }
-		at := slices.IndexFunc(criteria, is)
-		if at >= 0 && !slices.ContainsFunc(criteria[at+1:], is) {
-			return at
+	for _, text := range []string{text, strings.TrimSuffix(text, ByMachine)} {
+		for _, same := range []func(string) string{exact, normal} {
+			is := func(c schemas.Criterion) bool { return same(c.Criterion) == same(text) }
+			at := slices.IndexFunc(criteria, is)
+			if at >= 0 && !slices.ContainsFunc(criteria[at+1:], is) {
+				return at
+			}
 		}
 	}
 	return -1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -215,6 +216,27 @@ func TestVerdictsFindTheirCriterion(t *testing.T) {
 		"it s there": 2, "ｉｔ's there": 2, "": -1} {
 		require.Equal(t, want, place(list, text), text)
 	}
+}
+
+// A refusal of verdicts on what is no criterion names what there is, in a bounded length.
+func TestUnlistedVerdictsAreBounded(t *testing.T) {
+	var list []schemas.Criterion
+	var given []schemas.JudgedCriterion
+	for i := range MaxCriteria {
+		long := strings.Repeat(fmt.Sprint(i, " "), MaxCriterion/4)
+		list = append(list, schemas.Criterion{Criterion: long})
+		given = append(given, schemas.JudgedCriterion{Criterion: "not " + long}, schemas.JudgedCriterion{Criterion: long})
+	}
+	bad := Unlisted(list, given)
+	require.Len(t, bad, MaxCriteria)
+	require.Equal(t, "/verdicts/2/criterion", bad[1].Path)
+	require.Contains(t, bad[1].Msg, `"not 1 1`)
+	require.Less(t, len(bad[1].Msg), 500)
+	require.Len(t, Unlisted(list, append(given, given...)), maxWrongs+1)
+	require.Less(t, len(Named(list)), 500)
+	require.Contains(t, Named(list), "and 12 more")
+	list[0].Check = &schemas.Check{}
+	require.Equal(t, "no verdict, for a machine check decides each", Named(list[:1]))
 }
 
 func TestTheGateTrustsVerdictsNotTheStatus(t *testing.T) {

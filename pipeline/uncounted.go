@@ -46,6 +46,45 @@ func targets(calls []schemas.Evidence) string {
 	return strings.Join(names, ", ")
 }
 
+// Unlisted lists the verdicts on what is none of the criteria.
+func Unlisted(criteria []schemas.Criterion, given []schemas.JudgedCriterion) (bad []schemas.Violation) {
+	for i, j := range given {
+		if place(criteria, j.Criterion) < 0 {
+			bad = append(bad, schemas.Violation{Path: fmt.Sprintf("/verdicts/%d/criterion", i),
+				Msg: quote(j.Criterion) + " is none of the criteria"})
+		}
+	}
+	return first(bad)
+}
+
+// Bounds of the criteria that a refusal names.
+const (
+	maxNamed = 8
+	allNamed = 320 // bytes of all of them
+)
+
+// Named names the criteria that a judge decides, in few words.
+func Named(criteria []schemas.Criterion) string {
+	var names []string
+	for _, c := range criteria {
+		if c.Check == nil {
+			names = append(names, c.Criterion)
+		}
+	}
+	if names == nil {
+		return "no verdict, for a machine check decides each"
+	}
+	more := len(names) - maxNamed
+	names = names[:min(len(names), maxNamed)]
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%q", schemas.Shorten(name, allNamed/len(names)))
+	}
+	if more > 0 {
+		names = append(names, fmt.Sprintf("and %d more of the brief", more))
+	}
+	return "each word for word: " + strings.Join(names, ", ")
+}
+
 // Misnamed lists the verdicts that name a call which is none of those that the judge was shown.
 func (p Proof) Misnamed(given []schemas.JudgedCriterion) (bad []schemas.Violation) {
 	var shown []int

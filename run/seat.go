@@ -257,6 +257,10 @@ func (s *seat) askUntilTaken(ctx context.Context, commit, files string, seen []w
 		}
 		err = s.file(ctx, commit, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
 			Result: answer.Structured, Evidence: seen})
+		if errors.Is(err, schemas.ErrSpent) { // the node has ended the lease
+			s.fell = words(err)
+			return nil
+		}
 		if !errors.Is(err, schemas.ErrInvalid) {
 			return err
 		}

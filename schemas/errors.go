@@ -149,6 +149,13 @@ var (
 // ErrPerson is the cause of a CodeDenied that a person's own key would not have met.
 var ErrPerson = errors.New("a person decides")
 
+// ErrSpent is the cause of a CodeInvalid after which no answer of the caller is taken: it was the last,
+// and what follows from that was written.
+var ErrSpent = errors.New("no more answers are taken")
+
+// ErrAbandoned is ErrSpent where the task ended as abandoned by it.
+var ErrAbandoned = fmt.Errorf("the task was abandoned: %w", ErrSpent)
+
 // MessageOf is what err says, without its code and hint.
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {

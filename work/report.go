@@ -120,6 +120,8 @@ type Receipt struct {
 	Late   bool              `json:"late,omitempty"`   // see Stale
 	Kept   bool              `json:"-"`                // what came too late, or differs, was kept, just now
 	Before Outcome           `json:"before,omitempty"` // the lease was reported so, and this report differs
+	// it repeats a report that was done by its word, and filed AsFailed or AsReleased
+	Untaken bool `json:"untaken,omitempty"`
 }
 
 // Counts reports whether the report was taken.
@@ -160,7 +162,7 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	receipt := Receipt{WorkID: r.id, Fence: p.fence}
 	switch {
 	case before.outcome != "" && before.hash == p.hash: // the same report again
-		receipt.State = before.state
+		receipt.State, receipt.Untaken = before.state, p.outcome == Done && before.outcome != Done
 		return receipt, nil
 	case before.outcome != "":
 		receipt.State, receipt.Before = before.state, before.outcome

@@ -21,6 +21,7 @@ import (
 	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/keys"
 	runner "cordelia/run"
+	"cordelia/schemas"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -56,6 +57,9 @@ func run(args []string) int {
 		err = cli.Misunderstood(root, err)
 	}
 	a.Complain(err)
+	if errors.Is(err, schemas.ErrAbandoned) {
+		return int(exitAbandoned)
+	}
 	return a.ExitCode(err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -45,6 +46,35 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 		require.NoError(t, err)
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+// The third answer that cannot be taken fails as those before it, and names who may go on; where it ends
+// the task, it says so.
+func TestTheLastAnswerIsNoSuccess(t *testing.T) {
+	s := newPipeline(t, "")
+	for _, who := range []string{"other", "third"} {
+		s.run(`cordelia agent register --type autonomous --name ` + who +
+			` --capabilities '{"autonomous": true, "tools": ["task_claim", "task_report"]}'`)
+	}
+	for i, who := range []string{"maker", "other", "third"} {
+		s.run(`cordelia task claim --as ` + who + ` --role R2 | sed -n 's/^item *//p' >item`)
+		for n := range 3 {
+			out := s.run(fmt.Sprintf(`cordelia task report $(cat item) done --fence %d --as %s --result '{"subtasks": [%d]}'`,
+				i+1, who, n))
+			want, says := "[exit 2]", "2 more answers are taken"
+			switch {
+			case n == 1:
+				says = "1 more answers are taken"
+			case n == 2 && i < 2:
+				says = "another agent has to take it"
+			case n == 2:
+				want, says = "[exit 6]", "the item failed; the task is abandoned"
+			}
+			require.Contains(t, out, want)
+			require.Contains(t, out, says)
+			require.NotContains(t, out, "The item is")
+		}
+	}
 }
 
 // A watch that nobody looks at prints what changes, and its exit code says how the

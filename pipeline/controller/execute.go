@@ -176,7 +176,7 @@ func criteria(list []schemas.Criterion) []string {
 	out := make([]string, len(list))
 	for i, c := range list {
 		if out[i] = c.Criterion; c.Check != nil {
-			out[i] += " (a machine check decides)"
+			out[i] += pipeline.ByMachine
 		}
 	}
 	return out

@@ -90,8 +90,8 @@ func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report,
 		return err
 	})
 	if others {
-		return p.AsReleased(why), "the answer could not be taken, and no more of yours are; the seat is offered to " +
-			"others; " + why, err
+		return p.AsReleased(why), "it was your last answer to this item, which is offered to others, and to you no " +
+			"more: another agent has to take it", err
 	}
-	return p.AsFailed(why), "the answer could not be taken, and no more are; the item failed; " + why, err
+	return p.AsFailed(why), "it was the last answer that is taken, and the item failed", err
 }

@@ -36,10 +36,26 @@ func (f Filed) Refusal() error {
 	if f.Refused == nil {
 		return f.Stale()
 	}
+	if f.Refused.Left == 0 {
+		return f.spent()
+	}
 	e := schemas.Invalidf("%s", f.Refused.Msg).With(f.Refused.Violations...)
 	e.Expected = f.Refused.Expected
 	return e.Try("mend what is listed and %s again: the lease is still yours, and %d more answers are taken",
 		schemas.Do("task_report"), f.Refused.Left)
+}
+
+// spent words the refusal of the last answer that is taken, with what it led to.
+func (f Filed) spent() error {
+	msg, cause := f.Refused.Msg, schemas.ErrSpent
+	if f.Led != "" {
+		msg += "; " + f.Led
+	}
+	if f.TaskState == schemas.TaskAbandoned {
+		cause = schemas.ErrAbandoned
+	}
+	return schemas.Invalidf("%s", msg).With(f.Refused.Violations...).Because(cause).
+		Try("take other work with %s", schemas.Tool("task_claim"))
 }
 
 // refusal tells an answer that does not hold from a failure of ours.
@@ -103,11 +119,11 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 				return f, err
 			}
 		}
-		if p, err = c.checkAnswer(g, t, &s, p, held, &f); err != nil || f.Refused != nil {
+		if p, err = c.checkAnswer(g, t, &s, p, held, &f); err != nil || f.Refused != nil && f.Refused.Left > 0 {
 			return f, err
 		}
 	}
-	if p.Outcome() == work.Failed && s.judges() {
+	if p.Outcome() == work.Failed && f.Refused == nil && s.judges() {
 		if t, err = loadTask(g, s.task); err != nil {
 			return f, err
 		}
@@ -145,7 +161,6 @@ func (c *Controller) checkAnswer(g access.Grant, t *task, s *seat, p *work.Repor
 	if p, f.Led, err = c.dismiss(g, t, *s, p, f.Refused.reason()); err != nil {
 		return nil, err
 	}
-	f.Refused = nil
 	return p, nil
 }
 
@@ -165,6 +180,9 @@ func (c *Controller) moveOn(g access.Grant, t *task, s seat, f *Filed) error {
 // fileLate takes a report that does not count any more, or that was filed before.
 func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review work.Review) (f Filed, err error) {
 	if f.Receipt, err = work.File(g, p, review); err != nil || !f.Kept {
+		if f.Untaken {
+			f.Refused = &Refusal{Msg: "this answer could not be taken, and no more of yours are"}
+		}
 		return f, err
 	}
 	t, err := loadTask(g, s.task)
@@ -246,8 +264,8 @@ func (u *taskTx) validateAnswer(s seat, p *work.Report) (notes []string, err err
 	return notes, err
 }
 
-// judgedNotes refuses verdicts that name a call which is not there, and adds notes on those that
-// are left out.
+// judgedNotes refuses verdicts on what is no criterion of the item, or that name a call which is
+// not there, and adds notes on those that are left out.
 func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
 	list, err := u.criteriaOf(s)
 	if err != nil || list == nil {
@@ -257,7 +275,15 @@ func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []st
 	if err != nil {
 		return notes, err
 	}
-	if bad := proof.Misnamed(given); known && bad != nil {
+	var bad []schemas.Violation
+	if known {
+		bad = proof.Misnamed(given)
+	}
+	if unlisted := pipeline.Unlisted(list, given); unlisted != nil {
+		return notes, schemas.Invalidf("a verdict is on what is no criterion of this item").
+			Expecting("%s", pipeline.Named(list)).With(append(unlisted, bad...)...)
+	}
+	if bad != nil {
 		return notes, schemas.Invalidf("a verdict names a call that is not there").
 			Expecting("a number of brief.inputs.tool_calls, or none").With(bad...)
 	}

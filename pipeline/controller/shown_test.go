@@ -79,6 +79,39 @@ func TestVerdictsNameCallsThatAreThere(t *testing.T) {
 	n.report(c, m, merging(m, nil))
 }
 
+// A verdict on what is no criterion of the item is refused, R4a's and R4b's, and names those there are;
+// the judge corrects it, and the executor loses no attempt. A criterion without a verdict fails.
+func TestVerdictsAreOnCriteriaThatAreThere(t *testing.T) {
+	n := newNode(t)
+	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable,
+		Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
+	n.begin(lead, Request{}, text(schemas.Plan{
+		SubTasks:     []schemas.PlannedSubTask{step("write it", 1, []string{"bash"}, "hello.txt exists", "it greets")},
+		TaskCriteria: []schemas.Criterion{{Criterion: "it is whole", Mode: schemas.Plausible}, there}}))
+	n.report(a, n.claim(a, "R3"), `{}`)
+	refused := func(who schemas.EntityID, w work.Claimed, result, at, names string) {
+		f, err := n.tryReport(who, w, work.Done, result, nil)
+		require.NoError(t, err)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
+		require.ErrorContains(t, f.Refusal(), at+` is none of the criteria`)
+		require.ErrorContains(t, f.Refusal(), "each word for word: "+names)
+		require.Equal(t, 2, f.Refused.Left)
+		require.Equal(t, schemas.WorkLeased, f.State)
+	}
+	w := n.claim(b, "R4a")
+	refused(b, w, `{"verdicts": [{"criterion": "it greets", "verdict": "pass", "evidence": "seen"},
+		{"criterion": "hello.txt exist", "verdict": "pass", "evidence": "seen"}]}`,
+		`/verdicts/1/criterion: "hello.txt exist"`, `"hello.txt exists", "it greets"`)
+	n.report(b, w, judgement(w, nil))
+	m := n.claim(c, "R4b")
+	refused(c, m, `{"output": 1, "verdicts": [{"criterion": "it is hole", "verdict": "pass", "evidence": "seen"}]}`,
+		`/verdicts/0/criterion: "it is hole"`, `"it is whole")`)
+	f := n.report(c, m, `{"output": 1, "verdicts": [
+		{"criterion": "the file is there (a machine check decides)", "verdict": "pass", "evidence": "seen"}]}`)
+	require.Len(t, f.Notes, 1, "as the brief words it")
+	require.Contains(t, f.Notes[0], "a machine check decides it")
+}
+
 // A judge who cannot judge leaves the seat to others. Where nobody is left, the attempt fails and
 // says so; it does not count against its executor.
 func TestWhoCannotJudgeFailsNobody(t *testing.T) {

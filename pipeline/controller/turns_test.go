@@ -101,7 +101,8 @@ func TestRefusedAnswers(t *testing.T) {
 	for _, who := range []struct {
 		id   schemas.EntityID
 		ends schemas.WorkState
-	}{{b, schemas.WorkReady}, {c, schemas.WorkFailed}} {
+		says string
+	}{{b, schemas.WorkReady, "another agent has to take it"}, {c, schemas.WorkFailed, "and the item failed"}} {
 		w := n.claim(who.id, "R4a")
 		for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
 			f, err := n.tryReport(who.id, w, work.Done, result, nil)
@@ -113,10 +114,14 @@ func TestRefusedAnswers(t *testing.T) {
 		p := `{"verdicts": 7}`
 		f, err := n.tryReport(who.id, w, work.Done, p, nil)
 		require.NoError(t, err)
-		require.NoError(t, f.Refusal())
+		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrSpent)
+		require.ErrorContains(t, f.Refusal(), who.says)
+		require.NotErrorIs(t, f.Refusal(), schemas.ErrAbandoned)
 		require.Equal(t, who.ends, f.State)
 		again, err := n.tryReport(who.id, w, work.Done, p, nil)
 		require.NoError(t, err)
+		require.ErrorIs(t, again.Refusal(), schemas.ErrSpent)
 		require.Equal(t, who.ends, again.State, "to who says it again it is the same")
 	}
 	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
@@ -244,8 +249,8 @@ func TestDecoderNotes(t *testing.T) {
 		`{"task_id": "mine", "subtasks": [{"intent": "build it", "sequence": 1, "tools": ["bash"], "success_criteria": ["it is built"]}], "task_criteria": ["it is shipped"]}`)
 	require.Len(t, f.Notes, 2)
 	n.report(a, n.claim(a, "R3"), `{}`)
-	f = n.report(b, n.claim(b, "R4a"), `{"verdicts": [{"criterion": "it is built", "verdict": "pass", "evidence": "seen"}, {"criterion": "it is blue", "verdict": "pass", "evidence": "seen"}]}`)
-	require.Equal(t, []string{`a verdict on "it is blue", which is no criterion, was passed over`}, f.Notes)
+	f = n.report(b, n.claim(b, "R4a"), `{"verdicts": [{"criterion": "it is built", "verdict": "pass", "evidence": "seen"}, {"criterion": "It is built.", "verdict": "pass", "evidence": "seen"}]}`)
+	require.Equal(t, []string{`two verdicts on "It is built."`}, f.Notes)
 	f = n.report(b, n.claim(b, "R4b"), `Here: {"output": 1, "verdicts": [{"criterion": "it is shipped", "verdict": "pass", "evidence": "seen", "id": "x"}]}`)
 	require.Len(t, f.Notes, 1)
 	require.Equal(t, schemas.TaskAccepted, n.state(id))
