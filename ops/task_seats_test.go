@@ -16,7 +16,7 @@ func TestBadAnswersCostTheSeat(t *testing.T) {
 	fail := func(h *house, c Caller, left string) map[string]any {
 		w := h.take(c, "R2")
 		h.refused(c, w, bad(1), "2 more answers")
-		h.refused(c, w, bad(2), "1 more answers")
+		h.refused(c, w, bad(2), "1 more answer is taken")
 		out := h.must(c, "task_report", reportOf(w, bad(3)))
 		require.Contains(h.t, out["led_to"], left)
 		again := h.must(c, "task_report", reportOf(w, bad(3)))
@@ -65,8 +65,8 @@ func TestTheSameBadAnswerCountsInTheEnd(t *testing.T) {
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "x"})
 	w := h.take(one, "R2")
 	bad := map[string]any{"subtasks": "none"}
-	for _, left := range []string{"2", "2", "2", "1"} {
-		h.refused(one, w, bad, left+" more answers")
+	for _, left := range []string{"2 more answers", "2 more answers", "2 more answers", "1 more answer is"} {
+		h.refused(one, w, bad, left)
 	}
 	require.Equal(t, "ready", h.must(one, "task_report", reportOf(w, bad))["state"])
 	require.Equal(t, 3, h.number(`SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
