@@ -45,7 +45,7 @@ type Checkpointed struct {
 	At     string           `json:"at"`
 	Node   schemas.EntityID `json:"node"`
 	File   string           `json:"file"`
-	Copies []string         `json:"copies"` // the files elsewhere
+	Copies []string         `json:"copies"` // the files elsewhere that have it
 	New    bool             `json:"new"`    // signed just now
 	Text   string           `json:"checkpoint"`
 }
@@ -75,7 +75,11 @@ func (n *Node) Checkpoint(ctx context.Context, person access.Principal) (Checkpo
 		Copies: []string{}, New: before == nil || before.Text() != c.Text(), Text: c.Text()}
 	out.Root = c.RootText()
 	for _, dir := range n.checkpointDirs {
-		out.Copies = append(out.Copies, filepath.Join(dir, n.checkpointSigner().Name()))
+		there := n.checkpointSigner()
+		there.Dir = dir
+		if newest, e := there.Newest(); e == nil && newest != nil && newest.Text() == out.Text {
+			out.Copies = append(out.Copies, filepath.Join(dir, there.Name()))
+		}
 	}
 	return out, err
 }

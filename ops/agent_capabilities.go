@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ var agentCapabilities = Define(Spec{
 		before := r.Grants
 		if changes {
 			if r, err = agents.Update(g, string(r.ID), change, c.Node.Tools()); err != nil {
-				return AgentCapabilitiesOut{}, err
+				return AgentCapabilitiesOut{}, in.noGroup(g, before, err)
 			}
 			if in.Groups != nil {
 				if err := node.JoinGroups(g, r); err != nil {
@@ -141,6 +142,23 @@ var agentCapabilities = Define(Spec{
 		return out, err
 	})
 })
+
+// noGroup says of a group that was not approved before that there is none, where the change was refused for what
+// the capabilities cover: no right opens a group that is not there.
+func (in agentCapabilitiesIn) noGroup(g access.Grant, before schemas.Grants, refusal error) error {
+	if in.Groups == nil || !errors.Is(refusal, schemas.ErrInvalid) {
+		return refusal
+	}
+	for _, group := range *in.Groups {
+		if schemas.CheckGroupID(group) != nil || slices.Contains(before.Groups, group) {
+			continue
+		}
+		if err := knownGroup(g, schemas.GroupID(group)); err != nil {
+			return err
+		}
+	}
+	return refusal
+}
 
 // dropped are the groups of the grants before that those after lack.
 func dropped(before, after schemas.Grants) []string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,23 @@ func TestRefusedGroupsNameTheWayIn(t *testing.T) {
 			args["capabilities"] = json.RawMessage(wider[1])
 			h.must(h.person(), "agent_register", args)
 		})
+	}
+}
+
+// Of a group that is not there, none is advised to add anyone to it.
+func TestAGroupThatIsNotThereIsSaidToBeNone(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "eye",
+		"capabilities": map[string]any{"memory_read": map[string]any{"groups": []string{}},
+			"memory_write": map[string]any{"groups": []string{}}}})
+	for group, code := range map[string]error{"nosuch": schemas.ErrNotFound, "team": schemas.ErrInvalid} {
+		e := h.refusal(h.lead, "agent_capabilities", map[string]any{"agent": "eye", "groups": []string{group}})
+		require.ErrorIs(t, e, code)
+		require.Equal(t, code == schemas.ErrNotFound, !strings.Contains(e.Hint.String(), `"add"`), e.Hint)
+		if code == schemas.ErrNotFound {
+			require.Contains(t, e.Msg, `there is no group "nosuch" here`)
+		}
 	}
 }
 

@@ -119,6 +119,57 @@ func TestWorkForAnAgentThatCannotClaimItNamesTheList(t *testing.T) {
 	}
 }
 
+// Work for an agent without task_claim, or below one without it, is refused with the call that gives it.
+func TestWorkForAnAgentWithoutTheToolToClaimIsRefused(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+	h.must(h.person(), "agent_capabilities", map[string]any{"agent": "claude-code",
+		"capabilities": map[string]any{"max_delegation_depth": 2}})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "claude-code", "name": "boss",
+		"display_name": "boss", "groups": []string{"team"}, "capabilities": map[string]any{"max_delegation_depth": 1,
+			"tools": []string{"agent_register", "agent_capabilities", "task_claim", "task_submit"}}})
+	boss := h.caller("boss")
+	h.must(boss, "agent_register", map[string]any{"agent_type": "swarm-worker", "name": "hand",
+		"display_name": "hand", "capabilities": map[string]any{"tools": []string{"task_claim"}}})
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "boss/hand"})
+	tools := func(agent, change string) {
+		h.must(h.person(), "agent_capabilities", map[string]any{"agent": agent, "tools": []string{change}})
+	}
+	items := func(name, group string) map[string]any {
+		args := map[string]any{"items": []any{map[string]any{"intent": "Dredge", "assigned_to": name}}}
+		if group != "" {
+			args["group"] = group
+		}
+		return args
+	}
+	for _, group := range []string{"", "team"} {
+		tools("boss/hand", "-task_claim")
+		e := h.refusal(boss, "task_submit", items("hand", group))
+		require.Equal(t, "hand could not claim this work: task_claim is not among its tools", e.Msg)
+		tool, args := offered(t, e)
+		_, err := Find(tool).Call(t.Context(), h.node, boss, []byte(args))
+		require.NoError(t, err, args)
+		h.must(boss, "task_submit", items("hand", group)) // it never called: that does not count
+
+		tools("boss", "-task_claim")
+		e = h.refusal(h.lead, "task_submit", items("boss/hand", group))
+		require.Contains(t, e.Msg, "task_claim is not among the tools of an agent above it")
+		e = h.refusal(boss, "task_submit", items("hand", group))
+		require.Contains(t, e.Hint.String(), "the parent of boss can add it: ")
+		tool, args = offered(t, e)
+		_, err = Find(tool).Call(t.Context(), h.node, h.lead, []byte(args))
+		require.NoError(t, err, args)
+		h.must(h.lead, "task_submit", items("boss/hand", group))
+	}
+
+	peer := h.worker("peer") // another member, above which boss is not
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "peer"})
+	tools("peer", "+task_submit")
+	tools("boss", "-task_claim")
+	e := h.refusal(peer, "task_submit", items("boss", "team"))
+	require.Contains(t, e.Hint.String(), "the parent of boss can add it: ")
+}
+
 // The refusal of a version that is not there offers the call that lists those there are.
 func TestAMissingVersionOffersTheList(t *testing.T) {
 	h := newHouse(t)

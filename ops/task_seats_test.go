@@ -16,7 +16,7 @@ func TestBadAnswersCostTheSeat(t *testing.T) {
 	fail := func(h *house, c Caller, left, state string) {
 		w := h.take(c, "R2")
 		h.refused(c, w, bad(1), "2 more answers")
-		h.refused(c, w, bad(2), "1 more answers")
+		h.refused(c, w, bad(2), "1 more answer is taken")
 		for _, says := range []string{left, "no more of yours are"} { // and the same report again
 			_, err := h.call(c, "task_report", reportOf(w, bad(3)))
 			require.ErrorIs(h.t, err, schemas.ErrInvalid)
@@ -67,8 +67,8 @@ func TestTheSameBadAnswerCountsInTheEnd(t *testing.T) {
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "x"})
 	w := h.take(one, "R2")
 	bad := map[string]any{"subtasks": "none"}
-	for _, left := range []string{"2", "2", "2", "1"} {
-		h.refused(one, w, bad, left+" more answers")
+	for _, left := range []string{"2 more answers", "2 more answers", "2 more answers", "1 more answer is"} {
+		h.refused(one, w, bad, left)
 	}
 	_, err := h.call(one, "task_report", reportOf(w, bad))
 	require.ErrorIs(t, err, schemas.ErrSpent)

@@ -349,6 +349,44 @@ func (d Draft) class(g access.Grant, people map[string]schemas.EntityID) (class,
 		return l, refusal.Expecting("a member of the group").
 			Try("%s lists its members", schemas.Tool("memory_group", "action", "read", "group", d.group))
 	}
+	if err := mayTake(g, d.AssignedTo, id); err != nil {
+		return l, err
+	}
 	people[at], l.assigned = id, id
 	return l, nil
+}
+
+// mayTake refuses work for an agent that no claim would give it to: it, or one above it, has no task_claim. Whether
+// it is active does not count, as that comes and goes. Of those above it, the refusal names none but those below
+// the actor.
+func mayTake(g access.Grant, ref string, id schemas.EntityID) error {
+	const tool = "task_claim"
+	chain, err := g.ChainOf(id)
+	if err != nil {
+		return err
+	}
+	denials := access.Evaluate(chain, access.Operation{Tool: tool}, g.Tx().Micros())
+	first := slices.IndexFunc(denials, func(d access.Denial) bool { return d.Reason == access.DeniedTool })
+	if first < 0 {
+		return nil
+	}
+	lacks := denials[first].ID
+	whose := "its tools"
+	if lacks != id {
+		whose = "the tools of an agent above it"
+	}
+	refusal := schemas.Invalidf("%s could not claim this work: %s is not among %s", ref, tool, whose).
+		Expecting("an agent with the tool %s", tool)
+	more := []any{"agent", access.RefOf(g.Tx(), lacks), "tools", []string{"+" + tool}}
+	below, err := g.Holds(lacks)
+	switch {
+	case err != nil:
+		return err
+	case below && lacks != g.Actor():
+		return refusal.Try("%s adds it", schemas.Tool("agent_capabilities", more...))
+	case below || lacks == id:
+		return refusal.Try("the parent of %s can add it: %s", access.RefOf(g.Tx(), lacks),
+			schemas.Other("agent_capabilities", more...))
+	}
+	return refusal.Try("the parent of that one can add it with %s", schemas.Other("agent_capabilities"))
 }

@@ -267,8 +267,10 @@ func configSet(a *cli.App, key, word string) error {
 	if err != nil {
 		refusal := schemas.Invalidf("%s was not changed: %s", key,
 			schemas.MessageOf(err)).Try("correct the value; cordelia config list shows the settings")
-		if why, ok := errors.AsType[*schemas.Error](err); ok && len(why.Hint) > 0 {
-			refusal.Hint, refusal.Expected = why.Hint, why.Expected
+		if why, ok := errors.AsType[*schemas.Error](err); ok {
+			if refusal.Expected = why.Expected; len(why.Hint) > 0 {
+				refusal.Hint = why.Hint
+			}
 		}
 		return refusal
 	}

@@ -84,9 +84,10 @@ as an MCP server.
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
-4 not found, 5 busy or outdated: try again (run --apply: accepted, and not applied);
-task, run: 6 abandoned, 7 cancelled, 130 interrupted, also at any command's
-question; run, worker: 8 stopped before its end.`,
+4 not found, 5 busy or outdated: try again; name taken: use another (run
+--apply: accepted, and not applied); task, run: 6 abandoned, 7 cancelled,
+130 interrupted, also at any command's question; run, worker: 8 stopped before
+its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -41,8 +41,8 @@ func (f Filed) Refusal() error {
 	}
 	e := schemas.Invalidf("%s", f.Refused.Msg).With(f.Refused.Violations...)
 	e.Expected = f.Refused.Expected
-	return e.Try("mend what is listed and %s again: the lease is still yours, and %d more answers are taken",
-		schemas.Do("task_report"), f.Refused.Left)
+	return e.Try("mend what is listed and %s again: the lease is still yours, and %s",
+		schemas.Do("task_report"), schemas.Count(f.Refused.Left, "more answer is taken", "more answers are taken"))
 }
 
 // spent words the refusal of the last answer that is taken, with what it led to.

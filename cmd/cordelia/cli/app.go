@@ -18,7 +18,7 @@ const (
 	ExitUsage   = 2 // the command line is wrong, or the request invalid
 	ExitDenied  = 3 // not allowed, or not proven who
 	ExitMissing = 4 // there is no such thing
-	ExitBusy    = 5 // busy or outdated: try again; run --apply: accepted, and not applied
+	ExitBusy    = 5 // busy or outdated: try again; name taken: use another; run --apply: accepted, and not applied
 
 	// task watch, run, a question at the terminal: interrupted, as a shell says of Ctrl-C
 	ExitInterrupted Exit = 130

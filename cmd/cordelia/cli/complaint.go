@@ -70,6 +70,11 @@ func Misunderstood(root *cobra.Command, err error) error {
 // WrongFlag words what is wrong with a flag.
 func WrongFlag(cmd *cobra.Command, err error) error {
 	refusal := schemas.Invalidf("%v", err)
+	if none, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if short := none.GetSpecifiedName(); len(short) == 1 && short >= "0" && short <= "9" { // a number, not a flag
+			return refusal.Try("put -- before what begins with a dash and is no flag: %s -- WORDS", cmd.CommandPath())
+		}
+	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
 		refusal = schemas.Invalidf("--%s does not take %q", f.Name, wrong.GetValue())

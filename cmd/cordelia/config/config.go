@@ -178,10 +178,13 @@ func Configure(c *node.Config) error {
 	if err != nil {
 		return Unusable(c.Home, err)
 	}
-	return s.Configure(c)
+	if err := s.Configure(c); err != nil {
+		return Unusable(c.Home, err)
+	}
+	return nil
 }
 
-// Configure puts the settings into c.
+// Configure puts the settings into c. Its error names the setting, and not the file.
 func (s Settings) Configure(c *node.Config) error {
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
@@ -196,17 +199,14 @@ func (s Settings) Configure(c *node.Config) error {
 		c.Periods.Cooldown = time.Duration(s.Cooldown)
 	}
 	if err := s.Tasks.Configure(c); err != nil {
-		return Unusable(c.Home, err)
+		return err
 	}
 	if err := s.Trust.Configure(c); err != nil {
-		return Unusable(c.Home, err)
+		return err
 	}
 	if s.Embeddings == nil {
 		c.Embedder, c.Embeddings = vectors.Words{}, vectors.Options{Private: true}
 		return nil
 	}
-	if err := s.Embeddings.Configure(c); err != nil {
-		return Unusable(c.Home, err)
-	}
-	return nil
+	return s.Embeddings.Configure(c)
 }
