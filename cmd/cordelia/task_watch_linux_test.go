@@ -64,7 +64,7 @@ func TestTheLastAnswerIsNoSuccess(t *testing.T) {
 			want, says := "[exit 2]", "2 more answers are taken"
 			switch {
 			case n == 1:
-				says = "1 more answers are taken"
+				says = "1 more answer is taken"
 			case n == 2 && i < 2:
 				says = "another agent has to take it"
 			case n == 2:
