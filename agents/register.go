@@ -295,7 +295,7 @@ func NamesFor(g access.Grant, displayNames []string) ([]string, error) {
 }
 
 // misleadingNames are names that readers take for a person or the node.
-var misleadingNames = []string{"node", "system", "cordelia", "user", "human", "person"}
+var misleadingNames = []string{"node", "system", "cordelia", "user", "human", "person", "owner", "you"}
 
 // misleading reports whether readers would take an agent of that name for a person or the node.
 func misleading(tx *store.Tx, name string) (misleads bool, err error) {

@@ -297,7 +297,7 @@ func TestARefusalTakesItsTime(t *testing.T) {
 // No agent bears a name by which readers would take it for a person or the node.
 func TestANameThatPassesForAnother(t *testing.T) {
 	h := newHouse(t)
-	for _, name := range []string{"ann", "node", "system", "user", "human", "cordelia", "person"} {
+	for _, name := range []string{"ann", "node", "system", "user", "human", "cordelia", "person", "owner", "you"} {
 		_, err := h.call(h.lead, "agent_register", map[string]any{"name": name, "display_name": "x",
 			"agent_type": "swarm-worker"})
 		require.ErrorIs(t, err, schemas.ErrInvalid, name)

@@ -152,6 +152,9 @@ func checkRole(r schemas.Role, at string, say say) {
 	if !roleName.MatchString(r.RoleID) {
 		say(at+"/role_id", "must be 1–40 of a-z 0-9 -, starting with a letter")
 	}
+	if r.RoleID == theOwner {
+		say(at+"/role_id", "must not be %s: messages name you so", theOwner)
+	}
 	if strings.TrimSpace(r.Soul) == "" || len(r.Soul) > maxSoul {
 		say(at+"/soul", "must be a paragraph of 1 to %d bytes, or the name of a .md file beside this one", maxSoul)
 	}

@@ -49,7 +49,7 @@ type Note struct {
 	Outside bool // this process knows the sender's session to have read what comes from outside
 }
 
-// theOwner names the owner of the workspace in a message; a role of that id comes first.
+// theOwner names the owner of the workspace in a message, also where a role of old bears that id.
 const theOwner = "owner"
 
 // Limits of messages.
@@ -68,7 +68,11 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 			Path: schemas.Pointer("to"), Msg: `must be a role, or "owner"`}).Try("%s shows the roles",
 			schemas.Tool("role_list"))
 	}
-	w, err := r.worldOf(g, workspace, n.To)
+	role := n.To
+	if role == theOwner {
+		role = "" // it says nothing of the workspace
+	}
+	w, err := r.worldOf(g, workspace, role)
 	if err != nil {
 		return Message{}, err
 	}
@@ -87,10 +91,10 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 	}
 	to := w.Of(n.To)
 	switch {
-	case to != nil:
-		m.to = to.Agent
 	case n.To == theOwner || n.To == string(w.Workspace.Owner):
 		m.to = w.Workspace.Owner
+	case to != nil:
+		m.to = to.Agent
 	default:
 		return Message{}, noRole([]*World{w}, n.To, theOwner)
 	}

@@ -27,7 +27,8 @@ func mayUse(w schemas.Workspace, role string) bool {
 // enroll registers the agent behind a role below parent.
 func (r *Roles) enroll(g access.Grant, w schemas.Workspace, parent schemas.EntityID, role schemas.Role,
 	display string, spawner bool, depth int) (agents.Record, error) {
-	declared, err := access.ParseCapabilities(rightsOf(spawner, depth, ttlSeconds(role.TTL)), r.agents.Tools())
+	rights := encoded(rightsOf(spawner, depth, ttlSeconds(role.TTL)))
+	declared, err := access.ParseCapabilities([]byte(rights), r.agents.Tools())
 	if err != nil {
 		return agents.Record{}, err
 	}
@@ -68,7 +69,7 @@ func endsAt(made int64, ttl string) int64 {
 
 // rightsOf are the capabilities of a role's agent: its own memory, work, messages and, of
 // one that may spawn, roles below it.
-func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
+func rightsOf(spawner bool, depth int, ttl int64) map[string]any {
 	tools := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
 		"memory_write_warm", "events_poll", "events_subscribe", "task_claim", "task_report", "task_status",
 		"trust_score", "review_list", "review_decide", "role_event", "role_message", "role_list"}
@@ -79,10 +80,47 @@ func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
 	}
 	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"ws-*"},
 		"visibility": []string{"private", "group", "public"}}
-	return json.RawMessage(encoded(map[string]any{"memory_read": scope,
+	return map[string]any{"memory_read": scope,
 		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{},
 			"visibility": []string{"private"}},
-		"tools": tools, "max_parallel_ops": 8, "autonomous": true, "ttl_seconds": ttl, "max_delegation_depth": depth}))
+		"tools": tools, "max_parallel_ops": 8, "autonomous": true, "ttl_seconds": ttl, "max_delegation_depth": depth}
+}
+
+// differingRights are the fields in which one rightsOf differs from another, the tools as +name and -name.
+func differingRights(was, is map[string]any) map[string]any {
+	out := map[string]any{}
+	for field, v := range is {
+		if encoded(v) != encoded(was[field]) {
+			out[field] = v
+		}
+	}
+	if now, ok := out["tools"].([]string); ok {
+		before, change := was["tools"].([]string), []string{}
+		for _, tool := range now {
+			if !slices.Contains(before, tool) {
+				change = append(change, "+"+tool)
+			}
+		}
+		for _, tool := range before {
+			if !slices.Contains(now, tool) {
+				change = append(change, "-"+tool)
+			}
+		}
+		out["tools"] = change
+	}
+	return out
+}
+
+// changeRights changes the rights of a role's agent by what differs between two rightsOf: what its owner took
+// from it otherwise stays taken.
+func (r *Roles) changeRights(g access.Grant, agent schemas.EntityID, was, is map[string]any) error {
+	change := differingRights(was, is)
+	if len(change) == 0 {
+		return nil
+	}
+	_, err := agents.Update(g, string(agent), agents.Change{Capabilities: json.RawMessage(encoded(change))},
+		r.agents.Tools())
+	return err
 }
 
 // letSpawn gives the agent of a role the tool that spawns. CodeConflict for one below which no role
@@ -96,21 +134,14 @@ func (r *Roles) letSpawn(g access.Grant, m *Member) error {
 	if depth == 0 {
 		return schemas.Conflictf("%s stands as deep as roles may, so it spawns none", m.RoleID).Try("reject this")
 	}
-	now, err := agents.Get(g, string(m.Agent))
-	if err != nil {
-		return err
-	}
-	_, err = agents.Update(g, string(m.Agent), agents.Change{
-		Capabilities: rightsOf(true, depth, now.Capabilities.TTLSeconds)}, r.agents.Tools())
-	return err
+	return r.changeRights(g, m.Agent, rightsOf(false, depth, 0), rightsOf(true, depth, 0))
 }
 
 // depthBelow is how many generations of roles may stand below a role that is made under the last of
 // a chain.
 func depthBelow(chain []access.ChainLink) int { return max(rootDepth-len(chain)+1, 0) }
 
-// rights gives the roles of the file the rights that its templates and its isolation leave
-// them.
+// rights changes the rights of the file's roles where its templates, a ttl or its isolation changed.
 func (a applying) rights() error {
 	if a.now == nil {
 		return nil
@@ -123,10 +154,10 @@ func (a applying) rights() error {
 		if at := slices.IndexFunc(a.w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID }); at >= 0 {
 			ttl = a.w.Roles[at].TTL
 		}
-		spawner := mayUse(a.w, m.RoleID)
-		if m.Parent == "" && (spawner != mayUse(a.now.Workspace, m.RoleID) || ttl != m.TTL) {
-			if _, err := agents.Update(a.g, string(m.Agent), agents.Change{
-				Capabilities: rightsOf(spawner, rootDepth, ttlSeconds(ttl))}, a.agents.Tools()); err != nil {
+		if m.Parent == "" {
+			if err := a.changeRights(a.g, m.Agent,
+				rightsOf(mayUse(a.now.Workspace, m.RoleID), rootDepth, ttlSeconds(m.TTL)),
+				rightsOf(mayUse(a.w, m.RoleID), rootDepth, ttlSeconds(ttl))); err != nil {
 				return err
 			}
 		}

@@ -181,7 +181,7 @@ func (r *Roles) worldsThat(g access.Grant, ids []string, is func(*World) bool) (
 func (r *Roles) worldOf(g access.Grant, ref, role string) (*World, error) {
 	has := func(w *World) bool { return w.Of(role) != nil }
 	w, err := r.worldWith(g, ref, has)
-	if g.IsNode() || role == "" || role == theOwner || role == string(g.Root()) || err == nil && has(w) ||
+	if g.IsNode() || role == "" || role == string(g.Root()) || err == nil && has(w) ||
 		errors.Is(err, schemas.ErrNotFound) {
 		return w, err
 	}
