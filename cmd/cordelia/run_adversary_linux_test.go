@@ -173,7 +173,7 @@ func TestAnAdversaryReachesNothing_INV_SHIELD(t *testing.T) {
 				"DBUS_SESSION_BUS_ADDRESS=SECRET")
 			notes, err := os.Open(filepath.Join(h.dir, "notes.txt"))
 			require.NoError(t, err)
-			defer notes.Close() //nolint:errcheck // it was only read
+			defer notes.Close()                                    //nolint:errcheck // it was only read
 			cmd.ExtraFiles = []*os.File{nil, nil, nil, nil, notes} // 7
 			out, _ := cmd.CombinedOutput()
 			branch := "cordelia/" + h.taskIn(string(out))

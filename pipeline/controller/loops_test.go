@@ -2,6 +2,7 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,7 +251,7 @@ func TestAbandoning(t *testing.T) {
 				f, err := n.tryReport(lead, w, work.Done,
 					text(map[string]any{"subtasks": []any{}, "task_criteria": []any{}, "n": i}), nil)
 				require.NoError(n, err)
-				require.Equal(n, i == 2, f.Refused == nil)
+				require.Equal(n, i == 2, errors.Is(f.Refusal(), schemas.ErrAbandoned))
 			}
 			require.Equal(n, 15, one[int](n,
 				`SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'planner'`, lead))

@@ -91,45 +91,6 @@ func TestAnEmptyAnswerEndsTheQuestions(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 }
 
-// An answer that does not hold is refused once, however often it is said; the third
-// ends the seat, and its end is recorded.
-func TestRefusedAnswers(t *testing.T) {
-	n := newNode(t)
-	id := n.begin(lead, Request{}, oneStep)
-	n.report(a, n.claim(a, "R3"), `{}`)
-	// Whose answers are used up leaves the seat to others; the last one ends it.
-	for _, who := range []struct {
-		id   schemas.EntityID
-		ends schemas.WorkState
-		says string
-	}{{b, schemas.WorkReady, "another agent has to take it"}, {c, schemas.WorkFailed, "and the item failed"}} {
-		w := n.claim(who.id, "R4a")
-		for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
-			f, err := n.tryReport(who.id, w, work.Done, result, nil)
-			require.NoError(t, err)
-			require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
-			require.Equal(t, []int{2, 2, 1}[i], f.Refused.Left)
-			require.Equal(t, schemas.WorkLeased, f.State, "the lease stays")
-		}
-		p := `{"verdicts": 7}`
-		f, err := n.tryReport(who.id, w, work.Done, p, nil)
-		require.NoError(t, err)
-		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
-		require.ErrorIs(t, f.Refusal(), schemas.ErrSpent)
-		require.ErrorContains(t, f.Refusal(), who.says)
-		require.NotErrorIs(t, f.Refusal(), schemas.ErrAbandoned)
-		require.Equal(t, who.ends, f.State)
-		again, err := n.tryReport(who.id, w, work.Done, p, nil)
-		require.NoError(t, err)
-		require.ErrorIs(t, again.Refusal(), schemas.ErrSpent)
-		require.Equal(t, who.ends, again.State, "to who says it again it is the same")
-	}
-	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
-	require.Empty(t, o.FailureClass)
-	require.Contains(t, o.WhatWasWrong, "no agent judged it (R4a): 6 answers could not be taken")
-	require.Equal(t, 6, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
-}
-
 // Every seat that nobody answers ends, and so does the task.
 func TestUnansweredSeats(t *testing.T) {
 	n := newNode(t)
