@@ -58,6 +58,11 @@ func (g Grant) Need(needs ...Need) error {
 						Try("write without visibility, or to a group; the user can make it public with: cordelia memory " +
 							"write --visibility public")
 				}
+				if reason == string(DeniedLayer) { // its own memory is of that layer, too
+					return schemas.Deniedf("this agent may read but not write memory of %s", strings.ToUpper(string(n.Layer))).
+						Expecting("%s among the layers that this agent and those above it may write", n.Layer).
+						Try("ask your parent for the right, which %s gives", schemas.Other("agent_capabilities"))
+				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				refusal.Hint = g.wayOut(why)
 				return refusal.Expecting(

@@ -222,3 +222,20 @@ func TestHotTextIsEscaped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Focus: ab Blockers: none", start.Digest)
 }
+
+// An agent without the right to write a layer of its own memory hears which one it lacks.
+func TestTheLayerThatIsLackedIsNamed(t *testing.T) {
+	s := newStudy(t)
+	require.NoError(t, s.node.Store.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`UPDATE entities SET capabilities = json_set(capabilities, '$.memory_write.layers', json('["l2"]'))
+			WHERE id = 'bob'`)
+		return err
+	}))
+	read, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	require.NoError(t, err)
+	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
+		fmt.Sprintf(`{"expected_updated_at":%q,"operation":"patch","data":{"a":1}}`, read.UpdatedAt))
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	require.ErrorContains(t, err, "l1 among the layers")
+	require.ErrorContains(t, err, "ask your parent")
+}
