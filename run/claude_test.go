@@ -36,11 +36,15 @@ func asked(t *testing.T, how string) (Answer, *Fault, []Event) {
 		how = way + ":" + path
 	}
 	t.Setenv(replayer, how)
+	patience := time.Minute
+	if strings.HasPrefix(how, "silent:") || strings.HasPrefix(how, "stalled:") {
+		patience = 3 * time.Second // it is not done before that
+	}
 	var events []Event
 	answer, err := ClaudeCode{Program: self, Self: self}.Ask(t.Context(),
 		Order{Prompt: "judge", Schema: json.RawMessage(`{"type":"object"}`), Dir: folder,
-			Limits: Limits{First: 3 * time.Second, Idle: 3 * time.Second,
-				Total: time.Minute}}, func(e Event) { events = append(events, e) })
+			Limits: Limits{First: patience, Idle: patience,
+				Total: 2 * time.Minute}}, func(e Event) { events = append(events, e) })
 	f, _ := errors.AsType[*Fault](err)
 	require.Equal(t, err == nil, f == nil, "%v", err)
 	return answer, f, events
