@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,6 +35,8 @@ var binDir string
 const relaxed = "#!/bin/sh\nexec \"${0%/*}/program\" --durability relaxed \"$@\"\n"
 
 func TestMain(m *testing.M) {
+	// What is started here ends with its terminal, also where nohup started the tests.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "cordelia-cli-")
 		if err != nil {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +22,8 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	// What is started here ends with its terminal, also where nohup started the tests.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "cordelia-scenario")
 		if err != nil {
