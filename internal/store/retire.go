@@ -18,7 +18,7 @@ import (
 // from then on would still hold there. A file gets another name, as no process has it open.
 // In a server's database a row of counters says so, and each process that opens it refuses.
 const (
-	insertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?)`
+	insertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
 	selectMoved = `SELECT max(value) FROM counters WHERE name = 'moved'`
 )
 
@@ -43,7 +43,8 @@ func noOthers(count func(*int) error) error {
 			"them, then repeat the command")
 }
 
-// MarkMoved has each process that opens the server's database of tx refuse it from then on.
+// MarkMoved has each process that opens the server's database of tx refuse it from then on. Made
+// again, after a kill, it changes nothing.
 //
 // Errors: CodeBusy when a node was started meanwhile.
 func MarkMoved(tx *Tx) error {

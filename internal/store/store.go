@@ -115,6 +115,11 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		}
 	}
 	s.news = s.engine.notifier()
+	if o.Alone {
+		// What a process that was alone had under way when it was killed may still commit at a
+		// server: it ends first, so that what is read next is what it left.
+		return s.Write(ctx, func(*Tx) error { return nil })
+	}
 	return nil
 }
 
