@@ -97,11 +97,38 @@ func (m *team) worker(name string, tools ...string) string {
 // one reads a number in the database.
 func (m *team) one(query string) (n int) {
 	m.Helper()
+	m.reads(func(tx *store.Tx) error { return tx.QueryRow(query).Scan(&n) })
+	return n
+}
+
+// set reads a column in the database.
+func (m *team) set(query string) map[string]bool {
+	m.Helper()
+	found := map[string]bool{}
+	m.reads(func(tx *store.Tx) error {
+		rows, err := tx.Query(query)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err tells
+		for rows.Next() {
+			var value string
+			if err := rows.Scan(&value); err != nil {
+				return err
+			}
+			found[value] = true
+		}
+		return rows.Err()
+	})
+	return found
+}
+
+func (m *team) reads(look func(*store.Tx) error) {
+	m.Helper()
 	s, err := store.Open(m.Context(), store.Options{URL: m.database})
 	require.NoError(m, err)
 	defer s.Close() //nolint:errcheck // only read
-	require.NoError(m, s.Read(m.Context(), func(tx *store.Tx) error { return tx.QueryRow(query).Scan(&n) }))
-	return n
+	require.NoError(m, s.Read(m.Context(), look))
 }
 
 // What is done on one node is there on the other: memory, events, what was revoked.
