@@ -99,23 +99,18 @@ func lostPrimary(t *testing.T, away time.Duration, waits bool) (lost, acknowledg
 		kept[caller] = map[int]bool{}
 	}
 	require.NoError(t, after.Read(t.Context(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT name FROM node WHERE name LIKE 'write %'`)
+		names, err := column(tx, `SELECT name FROM node WHERE name LIKE 'write %'`)
 		if err != nil {
 			return err
 		}
-		defer rows.Close() //nolint:errcheck // only read
-		for rows.Next() {
-			var name string
-			if err := rows.Scan(&name); err != nil {
-				return err
-			}
+		for name := range names {
 			var caller, n int
 			if _, err := fmt.Sscanf(strings.TrimSpace(name), "write %d %d", &caller, &n); err != nil {
 				return err
 			}
 			kept[caller][n] = true
 		}
-		return rows.Err()
+		return nil
 	}))
 	for caller, count := range done {
 		missing := 0

@@ -102,25 +102,30 @@ func (m *team) one(query string) (n int) {
 }
 
 // set reads a column in the database.
-func (m *team) set(query string) map[string]bool {
+func (m *team) set(query string) (found map[string]bool) {
 	m.Helper()
-	found := map[string]bool{}
-	m.reads(func(tx *store.Tx) error {
-		rows, err := tx.Query(query)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err tells
-		for rows.Next() {
-			var value string
-			if err := rows.Scan(&value); err != nil {
-				return err
-			}
-			found[value] = true
-		}
-		return rows.Err()
+	m.reads(func(tx *store.Tx) (err error) {
+		found, err = column(tx, query)
+		return err
 	})
 	return found
+}
+
+func column(tx *store.Tx, query string) (map[string]bool, error) {
+	rows, err := tx.Query(query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	found := map[string]bool{}
+	for rows.Next() {
+		var value string
+		if err := rows.Scan(&value); err != nil {
+			return nil, err
+		}
+		found[value] = true
+	}
+	return found, rows.Err()
 }
 
 func (m *team) reads(look func(*store.Tx) error) {
