@@ -183,14 +183,15 @@ func (a *Authorizer) Failed(p Principal) error {
 	return nil
 }
 
-// Run flushes the counts each second until ctx ends, and once more then.
+// Run flushes the counts each second until ctx ends, and once more then. A flush that is under
+// way when ctx ends is finished: given up, it would be logged as a failure.
 func (a *Authorizer) Run(ctx context.Context) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			a.Flush(ctx)
+			a.Flush(context.WithoutCancel(ctx))
 		case <-ctx.Done():
 			a.Flush(context.WithoutCancel(ctx))
 			return

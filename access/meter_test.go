@@ -106,3 +106,21 @@ func TestTimesOfCallsAreFolded(t *testing.T) {
 	made = calls(4000, time.Second)
 	require.Equal(t, made[400:], seen)
 }
+
+// A flush that is under way when the process ends is finished, so that nobody hears of a failure.
+func TestAFlushUnderWayIsFinished(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	flushes := 0
+	n := accesstest.New(t, access.Config{Seen: func(tx *store.Tx, all map[schemas.EntityID][]int64) error {
+		flushes++
+		end()
+		_, err := tx.Exec(`UPDATE entities SET last_seen_at = last_seen_at WHERE id = ?`, hand)
+		return err
+	}})
+	n.Person("ann")
+	n.Agent(hand, "ann", "ann", schemas.ClaudeCode, "hand")
+	n.May(hand, 5, "memory_read_warm")
+	require.NoError(t, n.Do(hand, "memory_read_warm", access.Read, func(access.Grant) error { return nil }))
+	n.Auth.Run(ctx)
+	require.Equal(t, 1, flushes)
+}
