@@ -25,7 +25,7 @@ func TestAClaimSaysWhyItFindsNothing(t *testing.T) {
 	require.Contains(t, why(h.lead, id), "held by two, for ")
 	require.Contains(t, why(h.lead, id), "to wait for it")
 	h.must(crew[1], "task_report", map[string]any{"work_id": out["work_id"], "fence": out["fence"], "outcome": "done",
-		"result": 1, "evidence": []any{map[string]any{"tool": "bash", "input": "ls"}}})
+		"result": 1, "evidence": []any{map[string]any{"tool": "bash", "input": "ls", "exit": 0}}})
 	require.Contains(t, why(h.lead, id), "you cannot take what you named: it is done; task_claim without "+
 		"arguments takes other work")
 

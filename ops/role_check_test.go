@@ -50,7 +50,7 @@ func TestCommandsDecide_INV_WORK_CHECKED(t *testing.T) {
 	}
 	done := func(w map[string]any) (any, error) {
 		out, err := f.Call(smith, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"],
-			"outcome": "done", "evidence": []any{map[string]any{"tool": "bash", "input": "make test"}}})
+			"outcome": "done", "evidence": []any{map[string]any{"tool": "bash", "input": "make test", "exit": 0}}})
 		return out["state"], err
 	}
 	trusted := func() int {

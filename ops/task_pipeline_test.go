@@ -315,7 +315,7 @@ func TestResultsAreAnyJSON(t *testing.T) {
 	w := h.must(crew[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 	h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
 		"result":   []any{7, "seven"},
-		"evidence": []any{map[string]any{"tool": "bash", "input": "wc -l", "head": "7"}}})
+		"evidence": []any{map[string]any{"tool": "bash", "input": "wc -l", "exit": 0, "head": "7"}}})
 	h.sit(crew[1], "R4a", passing("`wc -l` exits 0"))
 	h.sit(crew[1], "R4b", map[string]any{"output": 7, "verdicts": passing("it is a number")["verdicts"]})
 	task := h.must(h.lead, "task_status", map[string]any{"task_id": id, "detail": true})["task"].(map[string]any)

@@ -104,7 +104,7 @@ func wholeTask() []Step {
 			return Call{Tool: "mcp__cordelia__task_report",
 				Input: map[string]any{"as": as, "work_id": m[1], "fence": number(m[2]), "outcome": "done",
 					"result":   result,
-					"evidence": []any{map[string]any{"tool": "bash", "input": "echo hello"}}}}, nil
+					"evidence": []any{map[string]any{"tool": "bash", "input": "echo hello", "exit": 0}}}}, nil
 		}
 	}
 	pass := func(criterion, evidence string) []any {
