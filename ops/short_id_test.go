@@ -40,6 +40,23 @@ func TestEveryIDIsTakenInShort(t *testing.T) {
 	}
 }
 
+// An agent claims a seat of a task by a short id although it sees nothing of the task before. A short id
+// of what it may not claim stands for nothing.
+func TestASeatIsClaimedByItsShortID(t *testing.T) {
+	h := newHouseOf(t, "ann", t.TempDir())
+	one := h.crew("one", "two")
+	task := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "tools": []string{"bash"}})
+	items := h.must(h.lead, "task_status", map[string]any{})["items"]
+	seat := items.([]any)[0].(map[string]any)["work_id"].(string)
+	for name, id := range map[string]string{"task_id": task["task_id"].(string), "work_id": seat} {
+		got := h.must(one[0], "task_claim", map[string]any{name: short(id)})["work"].(map[string]any)
+		require.Equal(t, seat, got["work_id"], name)
+		_, err := h.call(one[1], "task_claim", map[string]any{name: short(id)})
+		require.ErrorIs(t, err, schemas.ErrNotFound, "it is taken")
+		h.must(one[0], "task_report", map[string]any{"work_id": seat, "fence": got["fence"], "outcome": "released"})
+	}
+}
+
 // What a short form does not tell apart is answered with forms that do, each of which is
 // taken; what the caller may not see is no candidate.
 func TestAnAmbiguousShortIDIsAnsweredWithItsCandidates(t *testing.T) {

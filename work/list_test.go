@@ -81,7 +81,8 @@ func TestPagesAreTheWhole(t *testing.T) {
 	require.Greater(t, seen, 500)
 }
 
-// A page is read from indexes that have its order, and no further than it goes.
+// A page is read from indexes that have its order, and no further than it goes; what a short id stands
+// for, from those of short ids.
 func TestListsUseIndexesInOrder(t *testing.T) {
 	n := newNode(t)
 	for query, indexes := range map[string][]string{
@@ -91,6 +92,9 @@ func TestListsUseIndexesInOrder(t *testing.T) {
 			"work_holder (holder=?)"},
 		listGroup:      {"work_group (group_id=? AND id<?)"},
 		listGroupState: {"work_group_state (group_id=? AND state=? AND id<?)"},
+
+		selectReadyNamed:      {"work_short (<expr>=?)"},
+		selectReadyTasksNamed: {"work_task_short (<expr>=?)"},
 	} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+query, make([]any, highest(query))...)

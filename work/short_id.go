@@ -5,17 +5,29 @@ import (
 	"cordelia/internal/store"
 )
 
-// Named gives the items of work that the actor may see and that ref, the beginning or
-// the end of an id, may stand for.
-func Named(g access.Grant, ref string) ([]string, error) { return named(g, selectNamed, ref) }
+// Named gives the items of work that the actor may see, else those that it could take now, that ref,
+// the beginning or the end of an id, may stand for.
+func Named(g access.Grant, ref string) ([]string, error) {
+	return named(g, ref, selectNamed, selectReadyNamed)
+}
 
 // TasksNamed gives the tasks of such items.
-func TasksNamed(g access.Grant, ref string) ([]string, error) { return named(g, selectTasksNamed, ref) }
+func TasksNamed(g access.Grant, ref string) ([]string, error) {
+	return named(g, ref, selectTasksNamed, selectReadyTasksNamed)
+}
 
-func named(g access.Grant, query, ref string) ([]string, error) {
+func named(g access.Grant, ref, seen, ready string) ([]string, error) {
 	scope, err := g.ReadScope()
 	if err != nil {
 		return nil, err
 	}
-	return access.IDsNamed(g, query, ref, g.Actor(), store.List(scope.Groups))
+	ids, err := access.IDsNamed(g, seen, ref, g.Actor(), store.List(scope.Groups))
+	if err != nil || len(ids) > 0 {
+		return ids, err
+	}
+	classes, err := classesOf(g, Wanted{}, true)
+	if err != nil {
+		return nil, err
+	}
+	return access.IDsNamed(g, ready, ref, classes)
 }
