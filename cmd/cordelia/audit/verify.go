@@ -93,12 +93,15 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	own, address, place := f.db == "", "", events.AnyPlace
+	own, address, at := f.db == "", "", events.Origin{Place: events.AnyPlace}
+	if len(f.checkpoints) == 0 { // what the user names counts, whoever signed it
+		at.Node = home.NodeID()
+	}
 	if own {
 		if address, err = a.Database(home); err != nil {
 			return err
 		}
-		f.db, place = home.Database(), ""
+		f.db, at.Place = home.Database(), ""
 	}
 	files, err := f.checkpointsOf(home)
 	if err != nil {
@@ -107,9 +110,9 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	done := a.Progress("verifying")
 	var v events.Verified
 	if address != "" {
-		v, err = node.VerifyAuditDatabase(ctx, address, files, f.deep)
+		v, err = node.VerifyAuditDatabase(ctx, address, at.Node, files, f.deep)
 	} else {
-		v, err = node.VerifyAuditFile(ctx, f.db, place, files, f.deep)
+		v, err = node.VerifyAuditFile(ctx, f.db, at, files, f.deep)
 	}
 	done()
 	if err != nil {
