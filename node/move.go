@@ -180,9 +180,12 @@ func (m *moving) look(ctx context.Context, to *store.Store) (empty bool, err err
 				return err
 			}
 			if m.out.Tables, err = store.Same(from, target); schemas.CodeOf(err) == schemas.CodeConflict {
+				next := "name an empty database; this one stays as it is"
+				if m.o.To == "" {
+					next = "rename " + m.home.Database() + ", which is not what the database holds now, then repeat the command"
+				}
 				return schemas.Conflictf("the target is not empty, and does not hold what was to be copied (%s); "+
-					"nothing was written", err).Try("name an empty database; this one stays as it is").
-					Because(err)
+					"nothing was written", err).Try("%s", next).Because(err)
 			}
 			return err
 		})
@@ -230,20 +233,25 @@ func (m *moving) intoFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.copyInto(ctx, to); err != nil {
+	if err = m.copyInto(ctx, to); err == nil {
+		err = m.markMoved(ctx, path, func() error { return to.Publish(path) })
+	}
+	if err != nil {
 		to.Close() //nolint:errcheck // the first error tells
 		store.Discard(fresh)
-		return err
 	}
-	if err := to.Publish(path); err != nil {
-		return err
-	}
-	return m.markMoved(ctx, path)
+	return err
 }
 
-// markMoved closes the server's database for use, whose state is in the file at path.
-func (m *moving) markMoved(ctx context.Context, path string) error {
-	err := m.from.Write(ctx, store.MarkMoved)
+// markMoved closes the server's database for use, whose state is in the file at path once publish
+// has given it its name.
+func (m *moving) markMoved(ctx context.Context, path string, publish func() error) error {
+	err := m.from.Write(ctx, func(tx *store.Tx) error {
+		if err := m.from.MarkMoved(tx); err != nil {
+			return err
+		}
+		return publish()
+	})
 	if err == nil {
 		unsigned(m.home.signFile(ctx, path, m.o.CheckpointDirs))
 	}
@@ -261,10 +269,7 @@ func (m *moving) published(ctx context.Context, path string) error {
 		return errors.Join(err, m.freePlace())
 	}
 	m.out.Already = true
-	if err := to.Close(); err != nil {
-		return err
-	}
-	return m.markMoved(ctx, path)
+	return m.markMoved(ctx, path, to.Close)
 }
 
 // copyInto copies the state into an empty database, in one transaction, during which no

@@ -18,9 +18,16 @@ func (r *restoring) openServer(ctx context.Context) error {
 	if err != nil || vacant && r.o.DryRun {
 		return err
 	}
-	r.server, err = store.Open(ctx, o)
-	if r.o.DryRun && schemas.CodeOf(err) == schemas.CodeBusy {
-		r.busy, o.Alone = err, false
+	if r.server, err = store.Open(ctx, o); r.o.DryRun {
+		if err == nil { // others may use it while a dry run looks
+			err = r.server.Close()
+		} else if schemas.CodeOf(err) == schemas.CodeBusy {
+			r.busy, err = err, nil
+		}
+		if err != nil {
+			return err
+		}
+		o.Alone = false
 		r.server, err = store.Open(ctx, o)
 	}
 	if err == nil {
@@ -72,7 +79,7 @@ func (r *restoring) intoServer(ctx context.Context) error {
 		return target.Routine(ctx, events.RestoreAction, func(g access.Grant) error {
 			return g.Routine(func() (err error) {
 				if r.out.Present != Absent {
-					if r.out.Kept, err = store.SetAside(g.Tx()); err != nil {
+					if r.out.Kept, err = r.server.SetAside(g.Tx()); err != nil {
 						return err
 					}
 				}

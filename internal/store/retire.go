@@ -16,42 +16,24 @@ import (
 
 // A state that was moved to another database must not be used where it was: what is revoked
 // from then on would still hold there. A file gets another name, as no process has it open.
-// In a server's database a row of counters says so, and each process that opens it refuses.
-const (
-	insertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
-	selectMoved = `SELECT max(value) FROM counters WHERE name = 'moved'`
-)
+// In a server's database a row of counters says so, and each connection to it is refused.
 
-func errMoved(micros int64) error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
-		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
-		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name none: " +
-			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)")
-}
-
-// noOthers refuses while nodes are connected to the database; count asks how many.
-func noOthers(count func(*int) error) error {
-	var n int
-	if err := count(&n); err != nil {
-		return fmt.Errorf("look for other nodes: %w", err)
-	}
-	if n == 0 {
-		return nil
-	}
-	return schemas.Errorf(schemas.CodeBusy, "other nodes use the database (%d connections); nothing was changed", n).
+func errOthers(connections int) error {
+	return schemas.Errorf(schemas.CodeBusy, "other nodes use the database (%s); nothing was changed",
+		schemas.Count(connections, "connection", "connections")).
 		Try("end cordelia serve and the agents' sessions on all machines, and a pooler that keeps connections for " +
 			"them, then repeat the command")
 }
 
-// MarkMoved has each process that opens the server's database of tx refuse it from then on. Made
-// again, after a kill, it changes nothing.
+// MarkMoved has each process that connects to the server's database of tx refuse it from then on. Made
+// again, after a kill, it changes nothing. The store was opened Alone.
 //
 // Errors: CodeBusy when a node was started meanwhile.
-func MarkMoved(tx *Tx) error {
-	if err := noOthers(func(n *int) error { return tx.QueryRow(postgres.Others).Scan(n) }); err != nil {
+func (s *Store) MarkMoved(tx *Tx) error {
+	if err := s.engine.(*server).isolated(tx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(insertMoved, tx.Micros())
+	_, err := tx.Exec(postgres.InsertMoved, tx.Micros())
 	return err
 }
 
@@ -119,11 +101,11 @@ func (s *Store) Publish(path string) error {
 
 // SetAside gives the schema of the server's database of tx, with all its tables, another name,
 // which it returns, and makes an empty one in its place. Nothing else is done by the
-// transaction before that.
+// transaction before that. The store was opened Alone.
 //
 // Errors: CodeBusy when another node uses the database.
-func SetAside(tx *Tx) (kept string, err error) {
-	if err := noOthers(func(n *int) error { return tx.QueryRow(postgres.Others).Scan(n) }); err != nil {
+func (s *Store) SetAside(tx *Tx) (kept string, err error) {
+	if err := s.engine.(*server).isolated(tx); err != nil {
 		return "", err
 	}
 	var schema string
@@ -148,7 +130,8 @@ func SetAside(tx *Tx) (kept string, err error) {
 //
 // Errors: CodeConflict when it has tables of another program or of another version.
 func Vacant(ctx context.Context, o Options) (bool, error) {
-	e, err := newServer(o.withDefaults())
+	o.Alone = false // for a look
+	e, err := newServer(ctx, o.withDefaults())
 	if err != nil {
 		return false, err
 	}

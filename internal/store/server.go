@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ import (
 type server struct {
 	rw, ro  *sql.DB
 	dialect dialect
-	alone   bool
+	solo    *postgres.Solo // of a store that is to be alone
 	dial    *postgres.Connector
 	clocked Clock
 	living  *postgres.Living
@@ -65,8 +66,9 @@ var serverDialect = dialect{
 	ahead:   postgres.Ahead,
 }
 
-// newServer reads the address; the first connection is made when it is needed.
-func newServer(o Options) (engine, error) {
+// newServer reads the address. Unless the store is to be alone, the first connection is made when it is
+// needed.
+func newServer(ctx context.Context, o Options) (engine, error) {
 	set, now := (*postgres.Clock)(nil), o.Clock
 	if _, machine := o.Clock.(SystemClock); machine {
 		set = &postgres.Clock{Machine: o.Clock}
@@ -88,8 +90,15 @@ func newServer(o Options) (engine, error) {
 		words.concurrent = slices.Insert(slices.Clone(words.concurrent), 1, write.Local())
 		words.ask = "BEGIN READ ONLY"
 	}
-	return &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, alone: o.Alone, dial: write, clocked: now,
-		living: postgres.NewLiving(write)}, nil
+	s := &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, dial: write, clocked: now,
+		living: postgres.NewLiving(write)}
+	if o.Alone {
+		if err := s.isolate(ctx); err != nil {
+			s.close() //nolint:errcheck // the first error tells
+			return nil, classify(err)
+		}
+	}
+	return s, nil
 }
 
 // CheckAddress refuses an address that no database can be opened at.
@@ -147,34 +156,42 @@ func (s *server) writer(ctx context.Context) (*conn, error) {
 	return newConn(ctx, s.rw, &s.dialect)
 }
 
+// isolate refuses a database that others use, and keeps them from connecting until it is closed.
+func (s *server) isolate(ctx context.Context) error {
+	solo, others, err := postgres.TakeSolo(ctx, s.dial)
+	if err == nil && solo == nil {
+		err = errOthers(others)
+	}
+	s.solo = solo
+	return err
+}
+
+// isolated refuses what the database must not be left for unless no other can have connected to it.
+func (s *server) isolated(tx *Tx) error {
+	if err := s.solo.Lasts(tx.ctx); err != nil {
+		return err
+	}
+	var others int
+	if err := tx.QueryRow(postgres.Others).Scan(&others); err != nil {
+		return fmt.Errorf("look for other nodes: %w", err)
+	}
+	if others > 0 {
+		return errOthers(others)
+	}
+	return nil
+}
+
 // guard does nothing: the triggers are part of the schema.
 func (s *server) guard(context.Context, *conn) error { return nil }
 
-// inspect refuses a database that others use, if this process is to be alone. The rest is
-// inspected when a connection is made.
-func (s *server) inspect(c *conn) error {
-	if !s.alone {
-		return nil
-	}
-	return noOthers(func(n *int) error { return c.c.QueryRowContext(context.Background(), postgres.Others).Scan(n) })
-}
+// inspect does nothing: a server is inspected when a connection is made.
+func (s *server) inspect(*conn) error { return nil }
 
 // schema asks the catalogue's rows: a look-up by name may answer what held before this
-// transaction waited for the lock. A database whose state was moved away is refused.
+// transaction waited for the lock.
 func (s *server) schema(c *conn) (int, error) {
-	version, err := migrate.VersionIf(c.c, `SELECT count(*) FROM pg_catalog.pg_tables
+	return migrate.VersionIf(c.c, `SELECT count(*) FROM pg_catalog.pg_tables
 		WHERE tablename = 'schema_version' AND schemaname = ANY (current_schemas(false))`)
-	if err != nil || version == 0 {
-		return version, err
-	}
-	var gone sql.NullInt64
-	if err := c.c.QueryRowContext(context.Background(), selectMoved).Scan(&gone); err != nil {
-		return 0, err
-	}
-	if gone.Valid {
-		return 0, errMoved(gone.Int64)
-	}
-	return version, nil
 }
 
 func (s *server) migrations() ([]migrate.Migration, error) { return postgres.Migrations() }
@@ -213,7 +230,11 @@ func (s *server) ended(process string) bool { return !s.dial.Pooled() && s.livin
 
 func (s *server) close() error {
 	s.living.Close()
-	return errors.Join(s.ro.Close(), s.rw.Close())
+	err := errors.Join(s.ro.Close(), s.rw.Close())
+	if s.solo != nil {
+		err = errors.Join(err, s.solo.Close())
+	}
+	return err
 }
 
 // clockedVersions sets the clock with each look for commits, for the machine's may drift or

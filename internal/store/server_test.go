@@ -343,32 +343,6 @@ func stopAmidAWrite(t *testing.T, address string) {
 	require.Equal(t, []string{"3"}, lines(t, other, `SELECT CAST(value AS TEXT) FROM counters WHERE name = 'epoch'`))
 }
 
-// A process that is to be alone waits for the transaction that one before it, which was killed,
-// has under way at the server.
-func TestAloneComesAfterWhatIsUnderWay(t *testing.T) {
-	address := storetest.Database(t, storetest.Server(t), t.Name())
-	alone := func() *store.Store {
-		s, err := store.Open(t.Context(), store.Options{URL: address, Alone: true})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		return s
-	}
-	before, holds, commit := alone(), make(chan struct{}), make(chan struct{})
-	done := make(chan error)
-	go func() {
-		done <- before.Write(context.Background(), func(tx *store.Tx) error {
-			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES ('left', '')`)
-			close(holds)
-			<-commit
-			return err
-		})
-	}()
-	<-holds
-	time.AfterFunc(300*time.Millisecond, func() { close(commit) }) // while the next one opens
-	require.Equal(t, []string{"left"}, lines(t, alone(), `SELECT name FROM node WHERE name = 'left'`))
-	require.NoError(t, <-done)
-}
-
 // The addresses of one database have its number in common, and other databases have another one.
 func TestADatabaseHasOnePlace(t *testing.T) {
 	server := storetest.Server(t)

@@ -55,7 +55,7 @@ var sqliteDialect = dialect{
 }
 
 // newFile makes the folder, the file and the locks beside it.
-func newFile(o Options) (engine, error) {
+func newFile(_ context.Context, o Options) (engine, error) {
 	if err := ChooseLocks(); err != nil {
 		return nil, err
 	}

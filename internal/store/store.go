@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.URL != "" {
 		choose = newServer
 	}
-	e, err := choose(o)
+	e, err := choose(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,11 @@ func (c *Clock) Set(asked time.Time, micros int64) {
 // ask asks a new connection's server for its time.
 func (c *Clock) ask(ctx context.Context, pg *pgconn.PgConn) error {
 	asked := c.Machine.Now()
-	answers, err := pg.Exec(ctx, "SELECT "+Micros).ReadAll()
+	text, err := value(ctx, pg, "SELECT "+Micros)
 	if err != nil {
 		return fmt.Errorf("ask for the time: %w", err)
 	}
-	micros, err := strconv.ParseInt(string(answers[0].Rows[0][0]), 10, 64)
+	micros, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return fmt.Errorf("read the time: %w", err)
 	}

@@ -25,9 +25,11 @@ const Oldest = 15
 type Connector struct {
 	config *pgconn.Config
 	pooled bool
-	direct bool      // see Kind
-	local  []setting // of each transaction behind a pooler, which gives no session to set them in
-	clock  *Clock    // is set by each new connection; nil = none is
+
+	alone, direct bool // see Kind
+
+	local []setting // of each transaction behind a pooler, which gives no session to set them in
+	clock *Clock    // is set by each new connection; nil = none is
 }
 
 // setting is a parameter of the server with its value.
@@ -38,7 +40,7 @@ type Kind struct {
 	ReadOnly bool
 	Wait     time.Duration // for a lock, 0 = without limit
 	Relaxed  bool          // a commit is acknowledged before it is on disk
-	Alone    bool          // of a process that refuses others: Others does not count it
+	Alone    bool          // of a process that has the database to itself: see Solo
 	Direct   bool          // refuses a pooler; Alone does, too
 	Clock    *Clock        // is set by each new connection; nil = none is
 }
@@ -70,7 +72,7 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	c := &Connector{config: config, direct: kind.Direct || kind.Alone, clock: kind.Clock}
+	c := &Connector{config: config, alone: kind.Alone, direct: kind.Direct || kind.Alone, clock: kind.Clock}
 	set := config.RuntimeParams
 	switch mode, named := set[pooler]; {
 	case named && mode != transactions:
@@ -88,6 +90,8 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	}
 	if kind.Alone {
 		set["application_name"] = application + " alone"
+		// A machine that is gone does not keep others out for hours.
+		set["tcp_keepalives_idle"], set["tcp_keepalives_interval"], set["tcp_keepalives_count"] = "10", "5", "4"
 	}
 	if kind.ReadOnly && !c.pooled { // which says it in each transaction
 		// Afterwards: an address with target_session_attrs=read-write would refuse each server.
@@ -240,6 +244,12 @@ func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	err = inspect(pg)
+	if err == nil && !c.alone && !c.pooled {
+		err = announce(ctx, pg)
+	}
+	if err == nil {
+		err = stayed(ctx, pg)
+	}
 	if err == nil && c.clock != nil {
 		err = c.clock.ask(ctx, pg)
 	}

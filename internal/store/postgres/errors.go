@@ -28,6 +28,7 @@ const (
 	Pooler          // the address is a pooler's, and does not say so
 	Unkept          // text that the server cannot keep: NUL, or bytes that are not UTF-8
 	NoSchema        // the search_path names none that there is
+	NoTable         // there is none of that name
 	Foreign         // not an error of PostgreSQL
 )
 
@@ -90,6 +91,8 @@ func FaultOf(err error) Fault {
 		return Absent
 	case "3F000":
 		return NoSchema
+	case "42P01":
+		return NoTable
 	case "22021", "22P05":
 		return Unkept
 	case "XX001", "XX002":

@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"cordelia/schemas"
+)
+
+// presence is the advisory lock that tells whether nodes use the database: each of their sessions
+// shares it, and a process that is to be alone takes it whole. Behind a pooler no lock lasts as long
+// as a session.
+const presence = "7165071307693648227"
+
+// How long one waits for the sessions of processes that have just ended, and how often it looks.
+const (
+	endingWait  = 2 * time.Second
+	endingEvery = 50 * time.Millisecond
+)
+
+// announce shares the lock for as long as the session lasts.
+func announce(ctx context.Context, pg *pgconn.PgConn) error {
+	for began := time.Now(); ; time.Sleep(endingEvery) {
+		shared, err := value(ctx, pg, "SELECT pg_try_advisory_lock_shared("+presence+")")
+		if err != nil || shared == "t" {
+			return err
+		}
+		if time.Since(began) > endingWait {
+			return schemas.Errorf(schemas.CodeUnavailable, "the database is being replaced or moved").
+				Try("repeat the call when that has finished")
+		}
+	}
+}
+
+// InsertMoved notes at what time the state was moved to another database.
+const (
+	InsertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
+	selectMoved = `SELECT coalesce(max(value), 0) FROM counters WHERE name = 'moved'`
+)
+
+// stayed refuses a database whose state was moved away, also a node that was cut off meanwhile.
+func stayed(ctx context.Context, pg *pgconn.PgConn) error {
+	text, err := value(ctx, pg, selectMoved)
+	if FaultOf(err) == NoTable {
+		return nil // it is new
+	}
+	if err != nil || text == "0" {
+		return err
+	}
+	micros, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("read when the state was moved: %w", err)
+	}
+	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
+		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
+		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name none: " +
+			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)")
+}
+
+// Solo keeps other nodes from connecting to the database.
+type Solo struct{ pg *pgconn.PgConn }
+
+// TakeSolo has the database to itself until it is closed, unless others use it, by so many connections.
+// Those of earlier versions, and behind a pooler, are counted alone.
+func TakeSolo(ctx context.Context, dial *Connector) (s *Solo, others int, err error) {
+	pg, err := dial.Dial(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for began := time.Now(); ; time.Sleep(endingEvery) {
+		taken, err := value(ctx, pg, "SELECT pg_try_advisory_lock("+presence+")")
+		if err == nil {
+			others, err = count(ctx, pg)
+		}
+		if err == nil && taken == "t" && others == 0 {
+			return &Solo{pg}, 0, nil
+		}
+		if err == nil && taken == "t" { // who counts may want to connect again meanwhile
+			_, err = value(ctx, pg, "SELECT pg_advisory_unlock("+presence+")")
+		}
+		if err != nil || time.Since(began) > endingWait {
+			pg.Close(context.Background()) //nolint:errcheck // the first error tells
+			return nil, max(1, others), err
+		}
+	}
+}
+
+func count(ctx context.Context, pg *pgconn.PgConn) (int, error) {
+	text, err := value(ctx, pg, Others)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(text)
+}
+
+// Lasts fails if the connection was lost, and others may have connected since.
+func (s *Solo) Lasts(ctx context.Context) error {
+	if _, err := value(ctx, s.pg, "SELECT 1"); err != nil {
+		return fmt.Errorf("have the database alone: %w", err)
+	}
+	return nil
+}
+
+// Close lets others connect.
+func (s *Solo) Close() error { return s.pg.Close(context.Background()) }
+
+// value runs a query that answers with one value.
+func value(ctx context.Context, pg *pgconn.PgConn, query string) (string, error) {
+	answers, err := pg.Exec(ctx, query).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	return string(answers[0].Rows[0][0]), nil
+}
