@@ -2,10 +2,12 @@ package ops
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // A claim that names work and finds none says why, and whether waiting helps.
@@ -41,6 +43,21 @@ func TestAClaimSaysWhyItFindsNothing(t *testing.T) {
 	_, err := h.call(h.lead, "task_claim", map[string]any{"swarm": "nope"})
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	require.ErrorContains(t, err, `there is no swarm "nope" here`)
+}
+
+// An item whose deadline is over is not just ready, or just failed.
+func TestAnOverdueItemSaysSo(t *testing.T) {
+	open := TaskStatusOut{Items: []work.Status{{State: schemas.WorkReady, Overdue: true,
+		Deadline: "2027-03-01T09:00:00.5Z"}}}
+	require.Contains(t, open.Text(), "ready, overdue, deadline 2027-03-01 09:00:00Z")
+
+	h := newHouse(t)
+	made := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "soon",
+		"within_seconds": 60}}})["items"].([]any)[0].(map[string]any)
+	id := map[string]any{"work_id": made["work_id"]}
+	require.Contains(t, h.textOf(h.lead, "task_status", id), "deadline ")
+	h.clock.advance(61 * time.Second)
+	require.Contains(t, h.textOf(h.lead, "task_claim", id), "it is failed: its deadline was over")
 }
 
 // Only readers of a group learn that its work is not for them.

@@ -76,12 +76,14 @@ func WaitsFor(s work.Status) string {
 // statusText words one item.
 func statusText(s work.Status) string {
 	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State),
+		when(s.Overdue, "overdue"),
 		when(s.Holder != "", "held by %s", Line(s.Holder)),
 		when(s.LeaseLeft > 0, "%d s left", s.LeaseLeft), string(s.GroupID), when(s.Role != "", "role %s", Line(s.Role)),
 		when(s.AssignedTo != "", "for %s", Line(s.AssignedTo)),
 		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority),
 		when(s.WaitsFor > 0, "waits for %s", WaitsFor(s)),
 		when(s.Attempts > 1, "attempt %d", s.Attempts),
+		when(s.Deadline != "", "deadline %s", second(s.Deadline)),
 		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", outcomeText(s.Outcome)),
 		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)
 	if s.State == schemas.WorkBlocked {

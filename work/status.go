@@ -38,6 +38,8 @@ type Status struct {
 	Outcome     string           `json:"outcome,omitempty"`
 	Note        string           `json:"note,omitempty"`
 	Created     string           `json:"created_at"`
+	Deadline    string           `json:"deadline,omitempty"`
+	Overdue     bool             `json:"overdue,omitempty"` // open after its deadline: it fails at the next claim
 	Finished    string           `json:"finished_at,omitempty"`
 	ResultHash  string           `json:"result_hash,omitempty"` // beside the whole result
 	Brief       *Brief           `json:"brief,omitempty"`
@@ -70,6 +72,11 @@ func (s *seen) status(now int64, whole bool) Status {
 		Note: s.note, Created: events.Timestamp(s.created)}
 	if s.state == schemas.WorkLeased {
 		out.LeaseLeft, out.Since = max(0, int((s.leaseUntil-now)/1e6)), events.Timestamp(s.claimedAt)
+	}
+	if s.deadline > 0 {
+		out.Deadline = events.Timestamp(s.deadline)
+		_, open := schemas.NextWork(s.state, schemas.WorkOverdue, schemas.ByNode)
+		out.Overdue = open && s.deadline <= now
 	}
 	if s.finished > 0 {
 		out.Finished = events.Timestamp(s.finished)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/events"
 	"cordelia/schemas"
 )
 
@@ -86,8 +87,13 @@ func TestTimes(t *testing.T) {
 	n.none(a)
 	n.Clock.Move(time.Minute)
 	c := n.claim(a)
+	open := n.status(lead, ids[0])
+	require.Equal(t, events.Timestamp(at(time.Hour-time.Minute)), open.Deadline)
+	require.False(t, open.Overdue)
 	n.Clock.Move(time.Hour)
+	require.True(t, n.status(lead, ids[0]).Overdue)
 	n.reap()
+	require.False(t, n.status(lead, ids[0]).Overdue, "it has failed")
 	require.Equal(t, schemas.WorkFailed, n.state(ids[0]))
 	require.Equal(t, "overdue", n.status(lead, ids[0]).Outcome)
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)

@@ -213,7 +213,7 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 		add("item", cli.Short(i.WorkID))
 		add("task", cli.Short(i.TaskID))
 		add("group", string(i.GroupID))
-		f.Styled("state", cli.Clean(i.State), cli.Bold)
+		f.Styled("state", itemState(i), cli.Bold)
 		add("outcome", i.Outcome)
 		add("held by", i.Holder)
 		if i.State == schemas.WorkLeased {
@@ -224,6 +224,9 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 		}
 		f.Add("attempts", fmt.Sprint(i.Attempts))
 		f.Add("submitted", cli.Clock(i.Created))
+		if i.Deadline != "" {
+			f.Add("deadline", cli.Clock(i.Deadline))
+		}
 		if i.Finished != "" {
 			f.Add("ended", cli.Clock(i.Finished))
 		}
@@ -238,6 +241,14 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 		add("note", i.Note)
 		a.List(f)
 	}
+}
+
+// itemState words the state of an item: one that is open after its deadline is overdue, too.
+func itemState(s work.Status) string {
+	if s.Overdue {
+		return cli.Clean(s.State) + ", overdue"
+	}
+	return cli.Clean(s.State)
 }
 
 func listWork(a *cli.App, v ops.TaskStatusOut) {
@@ -257,7 +268,7 @@ func listWork(a *cli.App, v ops.TaskStatusOut) {
 	}
 	t := cli.Table{Firm: 2, Head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
 	for _, i := range v.Items {
-		t.Add(cli.Text(cli.Short(i.WorkID)), cli.Styled(cli.Clean(i.State), cli.Bold), cli.Text(cli.Clean(i.Holder)),
+		t.Add(cli.Text(cli.Short(i.WorkID)), cli.Styled(itemState(i), cli.Bold), cli.Text(cli.Clean(i.Holder)),
 			cli.Text(cli.Clean(i.Intent)))
 	}
 	a.Print(t)
