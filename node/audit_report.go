@@ -208,6 +208,7 @@ func (r *reporting) countEntry(e events.Recorded) {
 		To     string `json:"to"`
 		Reason string `json:"reason"`
 		Late   int64  `json:"late"`
+		Before string `json:"before"` // how a late report's lease had been reported
 		Seq    int64  `json:"seq"`
 		events.ForkDetail
 	}
@@ -227,9 +228,13 @@ func (r *reporting) countEntry(e events.Recorded) {
 		r.addNotable(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left",
 			d.ForkAt, d.AbandonedEntries)
 	case d.Late > 0 && !r.seats[e.Target]:
+		what := "reported on a lease that was over"
+		if d.Before != "" {
+			what = fmt.Sprintf("reported otherwise on a lease that was reported %s before", d.Before)
+		}
 		r.addFinding(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
 			SubTaskID: strings.TrimPrefix(e.Target, "work/"), EventIDs: []string{fmt.Sprint(e.Seq)},
-			Finding: fmt.Sprintf("%s reported on a lease that was over, with fence %d", e.Actor, d.Late)})
+			Finding: fmt.Sprintf("%s %s, with fence %d", e.Actor, what, d.Late)})
 	}
 }
 

@@ -60,6 +60,26 @@ func TestAnOverdueItemSaysSo(t *testing.T) {
 	require.Contains(t, h.textOf(h.lead, "task_claim", id), "it is failed: its deadline was over")
 }
 
+// A person reads reports that did not count; what the record says of them is what happened.
+func TestLateReportsAreShownToThePerson(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "task_submit", map[string]any{"intent": "soon"})
+	w := h.must(h.lead, "task_claim", map[string]any{})["work"].(map[string]any)
+	id := map[string]any{"work_id": w["work_id"], "detail": true}
+	report := map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": 1}
+	h.must(h.lead, "task_report", report)
+	_, err := h.call(h.lead, "task_report", with(report, map[string]any{"outcome": "failed", "result": 2,
+		"note": "the tide was in"}))
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.NotContains(t, h.textOf(h.lead, "task_status", id), "late report")
+	require.Regexp(t, `late report by claude-code with fence 1, .*: failed; the tide was in; 2$`,
+		h.textOf(h.person(), "task_status", id))
+	r, err := h.node.AuditReport(t.Context(), h.person().Principal, schemas.AuditQuery{})
+	require.NoError(t, err)
+	require.Len(t, r.Findings, 1)
+	require.Contains(t, r.Findings[0].Finding, "reported otherwise on a lease that was reported done before")
+}
+
 // Only readers of a group learn that its work is not for them.
 func TestAViewerLearnsThatItTakesNoWork(t *testing.T) {
 	h := newHouse(t)

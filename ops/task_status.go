@@ -103,6 +103,10 @@ func statusText(s work.Status) string {
 		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head,
 			e.Tail))
 	}
+	for _, l := range s.Late {
+		line += "\n" + inset(words("; ", fmt.Sprintf("late report by %s with fence %d, %s: %s", Line(l.By), l.Fence,
+			second(l.At), l.Outcome), l.Note, begun(oneJSON(l.Result), s.WorkID)))
+	}
 	return line
 }
 

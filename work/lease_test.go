@@ -75,6 +75,12 @@ func TestFences_INV_FENCE(t *testing.T) {
 	require.JSONEq(t, `"good"`, string(s.Result))
 	require.Equal(t, 2, s.Attempts)
 	require.Equal(t, "b", s.Holder)
+	require.Empty(t, s.Late, "no agent reads what was kept")
+	shown := n.status(ann, ids[0]).Late
+	require.Len(t, shown, 2)
+	require.Equal(t, []any{int64(1), "a", Done, `"late"`}, []any{shown[0].Fence, shown[0].By, shown[0].Outcome,
+		string(shown[0].Result)})
+	require.Equal(t, []any{int64(2), "b", Failed}, []any{shown[1].Fence, shown[1].By, shown[1].Outcome})
 }
 
 // The agent that claims an item again reports with the fence of its present lease: a report

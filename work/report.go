@@ -166,11 +166,11 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 		return receipt, nil
 	case before.outcome != "":
 		receipt.State, receipt.Before = before.state, before.outcome
-		receipt.Kept, err = late(g, r, p, before.late)
+		receipt.Kept, err = late(g, r, p, before)
 		return receipt, err
 	case r.state != schemas.WorkLeased || r.fence != p.fence || r.holder != g.Actor():
 		receipt.State, receipt.Late = r.state, true
-		receipt.Kept, err = late(g, r, p, before.late)
+		receipt.Kept, err = late(g, r, p, before)
 		return receipt, err
 	}
 	if r.group != "" {
@@ -292,17 +292,16 @@ func conclude(g access.Grant, r *row, p *Report, role string, unproven bool, rev
 
 // late keeps a report that came too late or differs from the one before, the first of its
 // lease, for the operator.
-func late(g access.Grant, r row, p *Report, before int64) (kept bool, err error) {
-	if before != 0 || p.outcome == Released || p.outcome == Progress {
+func late(g access.Grant, r row, p *Report, before filed) (kept bool, err error) {
+	if before.late != 0 || p.outcome == Released || p.outcome == Progress {
 		return false, nil
 	}
-	text, err := json.Marshal(map[string]string{"outcome": string(p.outcome), "result": p.result,
-		"evidence": p.evidence, "note": p.note})
+	text, err := json.Marshal(keptReport{Outcome: p.outcome, Result: p.result, Evidence: p.evidence, Note: p.note})
 	if err != nil {
 		return false, fmt.Errorf("encode report: %w", err)
 	}
 	if err := g.Tx().Send(keepLate, g.Tx().Micros(), string(text), r.n, p.fence); err != nil {
 		return false, fmt.Errorf("keep report: %w", err)
 	}
-	return true, g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash})
+	return true, g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash, "before": before.outcome})
 }

@@ -138,8 +138,10 @@ const (
 	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
 	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
-	dropLate    = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
-	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1) AS late`
+	selectLate  = `SELECT l.fence, e.name, l.late_at, l.late FROM work_leases l JOIN entities e ON e.id = l.holder
+		WHERE l.item = ? AND l.late_at > 0 ORDER BY l.fence`
+	dropLate  = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
+	countLate = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1) AS late`
 
 	// selectHeldBelow lists the leases of ?1 and all below it.
 	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down

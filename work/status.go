@@ -45,6 +45,7 @@ type Status struct {
 	Brief       *Brief           `json:"brief,omitempty"`
 	Result      json.RawMessage  `json:"result,omitempty" any:"true"`
 	Evidence    []Evidence       `json:"evidence,omitempty"`
+	Late        []LateReport     `json:"late_reports,omitempty"` // for a person alone
 }
 
 // seen is an item as read for its status.
@@ -122,8 +123,11 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 		}
 	}
 	if s.evidence != "" {
-		err = json.Unmarshal([]byte(s.evidence), &out.Evidence)
+		if err := json.Unmarshal([]byte(s.evidence), &out.Evidence); err != nil {
+			return out, fmt.Errorf("evidence of %s: %w", id, err)
+		}
 	}
+	out.Late, err = lateReports(g, s.n)
 	return out, err
 }
 

@@ -239,7 +239,21 @@ func showWork(a *cli.App, v ops.TaskStatusOut) {
 			add("evidence", cli.InWords(cli.RawOf(i.Evidence)))
 		}
 		add("note", i.Note)
+		lateReports(&f, i.Late)
 		a.List(f)
+	}
+}
+
+// lateReports appends the reports of an item that did not count.
+func lateReports(f *cli.Fields, list []work.LateReport) {
+	for _, l := range list {
+		f.Add("late report", cli.Clean(fmt.Sprintf("%s, by %s with fence %d, %s", l.Outcome, l.By, l.Fence,
+			cli.Clock(l.At))))
+		f.Add("", cli.Clean(l.Note))
+		f.Add("", cli.Clean(cli.InWords(l.Result)))
+		if len(l.Evidence) > 0 {
+			f.Add("", cli.Clean(cli.InWords(cli.RawOf(l.Evidence))))
+		}
 	}
 }
 
