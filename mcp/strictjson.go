@@ -38,11 +38,9 @@ func checkMessage(data []byte) *RPCError {
 	switch dec.PeekKind() {
 	case '{':
 	case '[':
-		return Errorf(CodeInvalidRequest, "batches are not supported: send one message at a time")
-	case 0:
-		return unreadable(dec)
+		return notObject(dec, "batches are not supported: send one message at a time")
 	default:
-		return Errorf(CodeInvalidRequest, "a message must be a JSON object")
+		return notObject(dec, "a message must be a JSON object")
 	}
 	inParams := false // the object at depth 2 is the value of "params"
 	for first := true; first || dec.StackDepth() > 0; first = false {
@@ -80,10 +78,26 @@ func checkMessage(data []byte) *RPCError {
 			}
 		}
 	}
+	return ended(dec)
+}
+
+// ended refuses what follows a message.
+func ended(dec *jsontext.Decoder) *RPCError {
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return Errorf(CodeParse, "data after the end of the message")
 	}
 	return nil
+}
+
+// notObject refuses what is no object: as that where it is JSON.
+func notObject(dec *jsontext.Decoder, why string) *RPCError {
+	if _, err := dec.ReadValue(); err != nil {
+		return refusal(err)
+	}
+	if rerr := ended(dec); rerr != nil {
+		return rerr
+	}
+	return Errorf(CodeInvalidRequest, "%s", why)
 }
 
 // variant refuses a key which a case-insensitive decoder would take for a
@@ -95,11 +109,6 @@ func variant(key string, known []string) *RPCError {
 		}
 	}
 	return nil
-}
-
-func unreadable(dec *jsontext.Decoder) *RPCError {
-	_, err := dec.ReadToken()
-	return refusal(err)
 }
 
 // refusal says what the decoder found, without quoting input back.

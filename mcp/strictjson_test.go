@@ -49,6 +49,9 @@ func ambiguous() []struct {
 		{"truncated", head + `{"name":`, "ends before", CodeParse},
 		{"nothing", ``, "ends before", CodeParse},
 		{"not JSON", `{'a':1}`, "not valid JSON", CodeParse},
+		{"no JSON at all", `not json`, "not valid JSON", CodeParse},
+		{"no list", `[bad`, "not valid JSON", CodeParse},
+		{"a text and more", `"ping" x`, "after the end", CodeParse},
 		{"depth 65", head + `{"name":"echo","arguments":{"a":` + deep(62) + `}}}`, "64 levels", CodeInvalidRequest},
 	}
 }
