@@ -124,8 +124,13 @@ func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 		Expecting("no action: it is gone for good").
 		Try("%s shows the state of your agents", schemas.Tool("agent_list", "include_ended", true))
 	var calls []any
+	var names []string
 	format := ""
 	for _, action := range schemas.ActionsOn(r.Status) {
+		if action == schemas.Reactivate && g.Tx().Micros() >= r.GraceUntil {
+			continue
+		}
+		names = append(names, string(action))
 		call := schemas.Tool("agent_lifecycle", "agent", access.RefOf(g.Tx(), r.ID), "action", action)
 		if action == schemas.Deactivate {
 			call = schemas.Tool("agent_deactivate", "agent", access.RefOf(g.Tx(), r.ID))
@@ -134,7 +139,7 @@ func noEdge(g access.Grant, r Record, on schemas.Trigger) error {
 		calls = append(calls, action, call)
 	}
 	if len(calls) > 0 {
-		err = err.Expecting("an action for an agent that is %s", r.Status).
+		err = err.Expecting("%s", strings.Join(names, " or ")).
 			Try(strings.TrimPrefix(format, "; "), calls...)
 	}
 	return err

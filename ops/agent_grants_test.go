@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -113,7 +114,16 @@ func TestActionsThatDoNotApplyNameThoseThatDo(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrConflict)
 		require.Equal(t, fmt.Sprintf(`to %s it: agent_lifecycle {"agent": "hand", "action": %[1]q}; `+
 			`to deactivate it: agent_deactivate {"agent": "hand"}`, c.applies), hinted(t, err))
+		require.ErrorContains(t, err, "expected: "+c.applies+" or deactivate")
 	}
+	end := func() error {
+		_, err := h.call(h.lead, "agent_deactivate", map[string]any{"agent": "hand"})
+		return err
+	}
+	require.NoError(t, end())
+	require.ErrorContains(t, end(), "expected: reactivate)")
+	h.clock.advance(8 * 24 * time.Hour)
+	require.ErrorContains(t, end(), "no action: it is gone for good")
 }
 
 // No agent gets the right to write public memory, so none is told to ask for it.
