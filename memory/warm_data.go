@@ -66,8 +66,12 @@ type content struct {
 	validated  *bool
 }
 
-// typeOf is the one type whose fields data has, empty if none or several fit.
+// typeOf is the one type whose fields data has, empty if none or several fit. What data says its
+// own type is belongs to one of them, whatever else is wrong with it.
 func typeOf(data json.RawMessage) (t ItemType) {
+	if t := typeNamed(data); t != "" {
+		return t
+	}
 	for _, typ := range ItemTypes() {
 		if _, found := parseContent(typ, data, ""); len(found) > 0 {
 			continue
@@ -78,6 +82,22 @@ func typeOf(data json.RawMessage) (t ItemType) {
 		t = typ
 	}
 	return t
+}
+
+// typeNamed is the type of item that takes what data has as its own type, empty if there is none.
+func typeNamed(data json.RawMessage) ItemType {
+	var of struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(data, &of) != nil || of.Type == "" {
+		return ""
+	}
+	for _, typ := range ItemTypes() {
+		if slices.Contains(strings.Split(fields(typ)["type"].kind, "|"), of.Type) {
+			return typ
+		}
+	}
+	return ""
 }
 
 // parseContent checks data against the fields of t and reports every violation,

@@ -36,6 +36,9 @@ func TestEveryViolationOfAnItemIsReported(t *testing.T) {
 			Data: json.RawMessage(
 				`{"type":"insight","content":"x","prediction":{"due":"2027-01-01","check":{"kind":"command","command":["make"]}}}`)},
 			[]string{"/data/prediction/check/kind"}},
+		{"what its own type says", Write{Data: json.RawMessage(`{"type":"insight"}`)}, []string{"/data/content"}},
+		{"a field too many", Write{Data: json.RawMessage(`{"type":"org","name":"x","bogus":1}`)}, []string{"/data/bogus"}},
+		{"no type of any", Write{Data: json.RawMessage(`{"type":"dog"}`)}, []string{"/type"}},
 		{"metadata", Write{Type: LearningItem,
 			Data: json.RawMessage(`{"type":"insight","content":"x","confidence":0.4}`), Confidence: ptr(0.5),
 			Visibility: schemas.Group, IfVersion: 1, Source: FromArchive, Subject: "s", ValidFrom: "2026-01-02",
