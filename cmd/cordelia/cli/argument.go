@@ -115,11 +115,13 @@ func (v *value) read(a *App) (any, error) {
 // maxInput bounds a file of arguments, in bytes.
 const maxInput = 1 << 20
 
+// jsonForms are the forms of an argument that is JSON.
+const jsonForms = "JSON, the name of a file with JSON, or - for stdin"
+
 // ReadJSON reads JSON: the text itself, - for stdin, or the name of a file.
 func (a *App) ReadJSON(s string) (json.RawMessage, error) {
 	if strings.TrimSpace(s) == "" {
-		return nil, schemas.Invalidf("what was given is empty").Expecting(
-			"JSON, the name of a file with JSON, or - for stdin").
+		return nil, schemas.Invalidf("what was given is empty").Expecting(jsonForms).
 			Try("--help shows what belongs there")
 	}
 	raw := []byte(s)
@@ -129,7 +131,7 @@ func (a *App) ReadJSON(s string) (json.RawMessage, error) {
 			f, err := os.Open(s)
 			if err != nil {
 				return nil, schemas.Invalidf("%q is neither JSON nor a file that can be read", s).
-					Expecting("JSON, the name of a file with JSON, or - for stdin").Try(
+					Expecting(jsonForms).Try(
 					`write JSON in single quotes: '{"name": "text"}'`).Because(err)
 			}
 			defer f.Close() //nolint:errcheck // only read

@@ -223,7 +223,7 @@ func (t Command) input(a *App, cmd *cobra.Command, known map[string]argument, fl
 		case known[name].kind == jsonKind:
 			v, err := a.ReadJSON(words[i])
 			if err != nil {
-				return nil, err
+				return nil, t.orProse(err)
 			}
 			in[name] = v
 		case last:
@@ -236,6 +236,14 @@ func (t Command) input(a *App, cmd *cobra.Command, known map[string]argument, fl
 		t.Fill(in)
 	}
 	return in, nil
+}
+
+// orProse says in the refusal of a JSON argument that plain words do, too, where they do.
+func (t Command) orProse(err error) error {
+	if e, ok := errors.AsType[*schemas.Error](err); ok && t.Prose != nil && e.Expected == jsonForms {
+		return e.Expecting("a sentence, or %s", jsonForms)
+	}
+	return err
 }
 
 // isProse tells plain words from JSON, a file's name and - for stdin.
