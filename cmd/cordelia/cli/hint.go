@@ -36,13 +36,17 @@ func (a *App) inCommands(h schemas.Hint, as string) string {
 		for _, arg := range c.Args {
 			given[arg.Name] = arg.Raw()
 		}
+		lacks := ""
+		if c.Lacked && as != "" {
+			lacks = " (not a tool of " + as + "'s)"
+		}
 		if !c.Do {
-			return a.Here(a.command(c.Tool, given, c.Bare))
+			return a.Here(a.command(c.Tool, given, c.Bare)) + lacks
 		}
 		if s := a.typed(); s != nil && s.Op == c.Tool && s.takesAll(given) {
-			return a.Here("run " + s.words(given)) // once more, by the same name
+			return a.Here("run "+s.words(given)) + lacks // once more, by the same name
 		}
-		return a.Here("run " + a.command(c.Tool, given, c.Bare))
+		return a.Here("run "+a.command(c.Tool, given, c.Bare)) + lacks
 	})
 }
 
