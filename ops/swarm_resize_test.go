@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/schemas"
+	"cordelia/swarm"
 )
 
 // Who stands above the maker of a swarm adds to it; the agents are the maker's all the
@@ -32,6 +33,15 @@ func TestWhoIsAboveResizesASwarm(t *testing.T) {
 	}
 	_, err := h.call(h.person(), "swarm_create", but(more, map[string]any{"add_to": "swarm-none"}))
 	require.ErrorIs(t, err, schemas.ErrNotFound)
+}
+
+// A status says apart how many agents could be added and how much of the work at a time is under way.
+func TestASwarmSaysWhatIsLeftAndWhatIsUsed(t *testing.T) {
+	s := &swarm.Status{Budget: swarm.Budget{Agents: 62, Parallel: 2, Most: 64, Expires: 90}}
+	require.Contains(t, SwarmStatusOut{Status: s}.Text(),
+		"room for 62 agents more; 2 of at most 64 operations under way; the first agent ends in 90 s")
+	s.Budget = swarm.Budget{Agents: 1}
+	require.Contains(t, SwarmStatusOut{Status: s}.Text(), "room for 1 agent more; 0 operations under way")
 }
 
 // A coordinator that has ended is replaced; one that is there is not.
