@@ -100,6 +100,8 @@ func TestLogsSayWhatHappenedAndWhy(t *testing.T) {
 	s.must("cordelia memory group add team guest --as claude-code")
 	s.run("cordelia memory write two --as hand --group team")
 	s.run("cordelia task submit three --as hand")
+	s.run("cordelia memory write three --as hand --group nowhere")
+	s.run("cordelia memory read nope1234 --as hand")
 	s.must("cordelia agent suspend hand --reason 'too eager' --as claude-code")
 	s.must("cordelia agent resume hand")
 	s.must("cordelia mcp --as claude-code <<'END'\n" + callAs + "\nEND")
@@ -113,6 +115,7 @@ func TestLogsSayWhatHappenedAndWhy(t *testing.T) {
 		"claude-code  agent_lifecycle  hand (active → suspended: too eager)\n",
 		"ann  agent_lifecycle  hand (suspended → active: resume)\n",
 		"hand  memory_write_warm  refused 1 time in this minute: hand may not write group team\n",
+		"hand  memory_write_warm  refused 1 time in this minute: there is no such group\n",
 		"hand  task_submit  refused 1 time in this minute: hand does not hold the tool task_submit\n",
 	} {
 		require.Contains(t, of, part)
@@ -122,6 +125,7 @@ func TestLogsSayWhatHappenedAndWhy(t *testing.T) {
 		}
 	}
 	require.NotContains(t, of, "guest")
+	require.NotContains(t, of, "memory_read_warm", "what an id names need not be there")
 	require.Less(t, strings.Index(of, "hand  memory_write_warm  item "), strings.Index(of, "refused"))
 	require.Contains(t, s.must("cordelia logs --agent guest"), "claude-code  memory_group  group team, guest\n")
 	require.Contains(t, s.must("cordelia logs --agent hand --json"),
