@@ -45,6 +45,17 @@ func pageOf(events, unread, skipped int, cursor string) ops.EventsPollOut {
 	return v
 }
 
+// What waits already has no staging group of its own, so no line for it.
+func TestAReturnWithoutAStagingGroupPrintsNoEmptyLine(t *testing.T) {
+	for staging, want := range map[string]string{"": "they wait\n", "staging-1": "they wait\nstaging-1\n"} {
+		out, _ := printed(t, func(a *cli.App) {
+			showReturned(a, ops.ReintegrateOut{Reviews: []string{"x"}, Staging: schemas.GroupID(staging),
+				Next: schemas.Hintf("they wait")})
+		})
+		require.Equal(t, want, out)
+	}
+}
+
 func TestEventsLeftOutAreSaid(t *testing.T) {
 	const limits = "as many as --limit and the size of an answer allow"
 	for name, test := range map[string]struct {

@@ -174,7 +174,7 @@ func decide(ctx context.Context, a *cli.App, as string, in map[string]any) error
 
 func showReturned(a *cli.App, v ops.ReintegrateOut) {
 	a.Say("%s", a.Advice(v.Next))
-	if len(v.Reviews) > 0 {
+	if v.Staging != "" { // it has none where all of it waits already
 		a.Say("%s", cli.Clean(v.Staging))
 	}
 }
