@@ -53,8 +53,8 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		return Written{}, err
 	}
 	w := Written{ID: r.id, Version: next.version, Status: StatusUpdated, With: rel.with, Stored: true,
-		Quarantined: next.inQuarantine(), Unreleased: next.unreleased(), Tainted: next.tainted,
-		Confidence: float64(next.confidence) / 1000}
+		Quarantined: next.inQuarantine(), Unreleased: next.unreleased(), Over: next.over(g.Tx().Micros()),
+		Tainted: next.tainted, Confidence: float64(next.confidence) / 1000}
 	if rel.status != StatusNew {
 		w.Status = rel.status
 		return w, link(g.Tx(), r.n, string(rel.status), rel.with)

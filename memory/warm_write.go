@@ -34,6 +34,7 @@ type Written struct {
 	Stored      bool             // false when an own duplicate was there already
 	Quarantined bool             // kept, but not surfaced until validated or released
 	Unreleased  bool             // it instructs and waits for a person
+	Over        bool             // it has expired, or is no longer valid
 	Tainted     bool             // kept as external, for what its writer or a source of it had read
 	Confidence  float64          // after the lineage was weighed
 	BoundTo     schemas.GroupID  // the group it went to because of the writer's folder
@@ -108,7 +109,7 @@ func (d *Draft) create(g access.Grant, see readScope, r *row) (Written, error) {
 		}
 	}
 	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true,
-		Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Tainted: r.tainted,
+		Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Over: r.over(g.Tx().Micros()), Tainted: r.tainted,
 		Confidence: float64(r.confidence) / 1000, Group: r.group, Contested: contested}, nil
 }
 

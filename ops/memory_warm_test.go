@@ -152,3 +152,16 @@ func TestSearchTextNamesWhatConflicts(t *testing.T) {
 	}}
 	require.Equal(t, "2 found, 2026-11-20\na Nine tons (ann); conflicts with b, c\nd A ferry (bob)", out.Text())
 }
+
+// A write that no search will show says so.
+func TestAWriteOfWhatIsOverSaysSo(t *testing.T) {
+	h := newHouse(t)
+	const over = "no longer valid, so searches leave it out"
+	for end, says := range map[string]bool{"2020-01-01": true, "2099-01-01": false} {
+		text := h.textOf(h.lead, "memory_write_warm", with(note("the bridge holds until "+end),
+			map[string]any{"valid_to": end}))
+		require.Equal(t, says, strings.Contains(text, over), text)
+	}
+	id := h.must(h.lead, "memory_write_warm", note("the ford is dry"))["id"]
+	require.Contains(t, h.textOf(h.lead, "memory_write_warm", map[string]any{"id": id, "valid_to": "2020-01-01"}), over)
+}

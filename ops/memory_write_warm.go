@@ -53,6 +53,7 @@ type MemoryWriteWarmOut struct {
 	Stored      bool             `json:"stored"`
 	Quarantined bool             `json:"quarantined,omitempty"`
 	Unreleased  bool             `json:"unreleased,omitempty"`
+	Over        bool             `json:"over,omitempty" jsonschema:"no longer valid"`
 	Tainted     bool             `json:"tainted,omitempty" jsonschema:"kept as external"`
 	Confidence  float64          `json:"confidence"`
 	BoundTo     schemas.GroupID  `json:"bound_to,omitempty" jsonschema:"it went there by itself"`
@@ -65,7 +66,7 @@ type MemoryWriteWarmOut struct {
 
 func writtenOut(w memory.Written) MemoryWriteWarmOut {
 	return MemoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
-		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Tainted: w.Tainted, Confidence: w.Confidence,
+		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Over: w.Over, Tainted: w.Tainted, Confidence: w.Confidence,
 		BoundTo: w.BoundTo}
 }
 
@@ -101,6 +102,8 @@ func (o MemoryWriteWarmOut) Text() string {
 			short(o.ID), o.Version)
 	case o.Quarantined:
 		s += "; kept out of searches until validated"
+	case o.Over:
+		s += "; no longer valid, so searches leave it out"
 	}
 	return s
 }

@@ -233,6 +233,9 @@ func showWritten(a *cli.App, v ops.MemoryWriteWarmOut) {
 	if v.Unreleased {
 		a.Note("it instructs, so it waits: cordelia memory release %s --if-version %d", cli.Short(v.ID), v.Version)
 	}
+	if v.Over {
+		a.Note("no longer valid, so searches leave it out")
+	}
 	if v.Tainted {
 		a.Note("kept as external: this session, or a source of it, had second-hand words")
 	}
