@@ -75,6 +75,17 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			out, code := u.run("setup")
 			require.Equal(t, cli.ExitMissing, code)
 			require.Contains(t, out, checks["database"][0].Fix, "the doctor says what setup says")
+			verified, code := u.run("audit", "verify")
+			require.Equal(t, cli.ExitMissing, code)
+			require.Contains(t, verified, "has keys, but its database is gone")
+		},
+		"there is no home yet": func(t *testing.T, u *user) {
+			for _, line := range [][]string{{"audit", "verify"}, {"audit", "tail"}} {
+				out, code := u.run(line...)
+				require.Equal(t, cli.ExitMissing, code, out)
+				require.Contains(t, out, "is no home of cordelia yet")
+				require.Contains(t, out, "next: run: cordelia setup")
+			}
 		},
 		"the database was moved": func(t *testing.T, u *user) {
 			u.must("setup")

@@ -102,6 +102,9 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 			return err
 		}
 		f.db, at.Place = home.Database(), ""
+		if address == "" && !cli.Exists(f.db) {
+			return a.NoDatabase(home)
+		}
 	}
 	files, err := f.checkpointsOf(home)
 	if err != nil {
@@ -121,12 +124,7 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if own && v.Deep != nil {
 		home.NoteDeepVerification(v, time.Now())
 	}
-	for _, node := range v.Nodes {
-		if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
-			v.Damage = append(v.Damage, events.Damage{Kind: events.Forged,
-				What: "checkpoints were signed by node " + node + ", which --node does not name"})
-		}
-	}
+	v.Damage = append(v.Damage, f.strangers(v.Nodes)...)
 	if a.AsJSON {
 		err = a.PrintJSON(v)
 	} else {
@@ -138,6 +136,17 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the audit record was tampered with: %s", v.Damage[0].What).
 		Try("keep this database and the checkpoints as evidence; look at earlier backups: cordelia audit verify " +
 			"--db FILE")
+}
+
+// strangers finds the nodes that signed checkpoints and that --node does not name.
+func (f verifyFlags) strangers(nodes []string) (found []events.Damage) {
+	for _, node := range nodes {
+		if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
+			found = append(found, events.Damage{Kind: events.Forged,
+				What: "checkpoints were signed by node " + node + ", which --node does not name"})
+		}
+	}
+	return found
 }
 
 func showVerified(a *cli.App, v events.Verified) {

@@ -92,6 +92,14 @@ func (a *App) NoHome() error {
 		Try("run: cordelia setup; or name another folder with --home")
 }
 
+// NoDatabase refuses a home without a database file: it has no user yet, or its database is gone.
+func (a *App) NoDatabase(home node.Home) error {
+	if home.Fresh() {
+		return a.NoHome()
+	}
+	return Gone(home)
+}
+
 // OpenNode opens the node in the home folder.
 func (a *App) OpenNode(ctx context.Context) (*ops.Service, error) {
 	d, err := node.ParseDurability(a.Durability)
