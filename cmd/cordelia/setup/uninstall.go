@@ -30,7 +30,7 @@ func UninstallCommand(a *cli.App) *cobra.Command {
 		Long: `Put back every file that setup wrote, byte for byte where it has not changed
 since; where it has, take out only our entry. Removes the program that setup
 installed. Keys and memories stay, unless --purge deletes them for good, with the
-secrets of webhooks.`,
+secrets of webhooks. Your settings, config.json, stay.`,
 		Args: cli.Wants(0),
 		RunE: func(*cobra.Command, []string) error { return uninstall(a, f) },
 	}
@@ -44,7 +44,8 @@ secrets of webhooks.`,
 // step is one thing uninstall does; do is nil where there is nothing to do.
 type step struct {
 	Change
-	do func() error
+	do     func() error
+	folder bool // removed only if it is empty by then
 }
 
 func uninstall(a *cli.App, f uninstallFlags) error {
@@ -71,6 +72,7 @@ func uninstall(a *cli.App, f uninstallFlags) error {
 				return err
 			}
 		}
+		u.lookAtFolders()
 	}
 	return reportUninstall(a, u, f)
 }
@@ -145,7 +147,7 @@ type undoing struct {
 }
 
 func (u *undoing) add(act Action, path, what string, do func() error) {
-	u.steps = append(u.steps, step{Change{act, path, what}, do})
+	u.steps = append(u.steps, step{Change: Change{act, path, what}, do: do})
 }
 
 // plan lists the steps in an order that a kill may interrupt anywhere: the
@@ -347,7 +349,7 @@ func globEscape(path string) string {
 // planFolder removes a folder if it is empty by then.
 func (u *undoing) planFolder(path string) {
 	if cli.Exists(path) && !linked(path) {
-		u.add(Removed, path, "folder, if nothing else is in it", func() error {
+		u.addFolder(path, func() error {
 			os.Remove(path) //nolint:errcheck // not empty: the user's files stay
 			return nil
 		})
@@ -361,7 +363,7 @@ func (u *undoing) planManifest() {
 		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	if u.purge && (u.file.Exists && !u.manifest.HomeExisted || !u.file.Exists && u.purges) {
-		u.add(Removed, u.home, "folder, if nothing else is in it", u.removeHome)
+		u.addFolder(u.home, u.removeHome)
 		return
 	}
 	if !u.file.Exists {

@@ -2,10 +2,12 @@ package setup
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/internal/store/lock"
 	"cordelia/schemas"
@@ -25,6 +27,33 @@ func (u *undoing) removeHome() error {
 		return u.file.Remove()
 	}
 	return nil
+}
+
+// addFolder adds the removal of a folder that may hold more than cordelia's files.
+func (u *undoing) addFolder(path string, do func() error) {
+	u.add(Removed, path, "folder, if nothing else is in it", do)
+	u.steps[len(u.steps)-1].folder = true
+}
+
+// lookAtFolders says of each folder, once the steps are done, whether it is gone, or why it stays.
+func (u *undoing) lookAtFolders() {
+	for i := range u.steps {
+		s := &u.steps[i]
+		if !s.folder {
+			continue
+		}
+		s.What = "folder"
+		if !cli.Exists(s.Path) {
+			continue
+		}
+		s.Action, s.What = kept, "folder, which cannot be removed"
+		if entries, err := os.ReadDir(s.Path); err == nil && len(entries) > 0 {
+			s.What = "folder, as something else is in it: " + cli.Clean(entries[0].Name())
+			if more := len(entries) - 1; more > 0 {
+				s.What += fmt.Sprintf(" and %d more", more)
+			}
+		}
+	}
 }
 
 // LockFree reports whether the lock of the file at path is free. It holds the lock
