@@ -149,7 +149,7 @@ func (m *moving) wouldFit(ctx context.Context) error {
 	if m.o.To == "" {
 		return m.freePlace()
 	}
-	vacant, err := store.Vacant(ctx, m.options(m.o.To, ""))
+	vacant, err := m.vacant(ctx)
 	if vacant || err != nil {
 		return err
 	}
@@ -161,6 +161,17 @@ func (m *moving) wouldFit(ctx context.Context) error {
 	empty, err := m.look(ctx, to)
 	m.out.Already = err == nil && !empty
 	return err
+}
+
+// vacant reports whether the server's database that is the target has no table. It refuses one
+// from which a state was moved away.
+func (m *moving) vacant(ctx context.Context) (bool, error) {
+	vacant, err := store.Vacant(ctx, m.options(m.o.To, ""))
+	if errors.Is(err, store.ErrMoved) {
+		return false, schemas.Conflictf("the target is not empty: it holds a state that was moved away from it; " +
+			"nothing was written").Try("make a new, empty database, and name that; this one stays as it is").Because(err)
+	}
+	return vacant, err
 }
 
 func (m *moving) freePlace() error {
@@ -195,11 +206,10 @@ func (m *moving) look(ctx context.Context, to *store.Store) (empty bool, err err
 
 // intoServer copies the file into the server's database and retires the file.
 func (m *moving) intoServer(ctx context.Context) error {
-	options := m.options(m.o.To, "")
-	if _, err := store.Vacant(ctx, options); err != nil {
+	if _, err := m.vacant(ctx); err != nil {
 		return err
 	}
-	to, err := store.Open(ctx, options)
+	to, err := store.Open(ctx, m.options(m.o.To, ""))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 // from then on would still hold there. A file gets another name, as no process has it open.
 // In a server's database a row of counters says so, and each connection to it is refused.
 
+// ErrMoved is the cause where a database is refused whose state was moved to another one.
+var ErrMoved = postgres.ErrMoved
+
 func errOthers(connections int) error {
 	return schemas.Errorf(schemas.CodeBusy, "other nodes use the database (%s); nothing was changed",
 		schemas.Count(connections, "connection", "connections")).

@@ -134,7 +134,12 @@ func movesThereAndBack(t *testing.T, n *Node) {
 	require.Contains(t, runs(t, n, "memory", "search", "gannets"), "Gannets dive")
 	runs(t, n, "audit", "verify")
 	require.Equal(t, len(there.Tables), len(back.Tables))
-	require.Contains(t, refusedIn(t, n, "migrate", "--to", address), "was moved to another one")
+	for _, flags := range [][]string{nil, {"--dry-run"}} {
+		out, said, code := whenUnused(t, n, append([]string{"migrate", "--to", address}, flags...)...)
+		require.Equal(t, 5, code, "%s\n%s", out, said)
+		require.Contains(t, said, "the target is not empty: it holds a state that was moved away from it")
+		require.Contains(t, said, "next: make a new, empty database")
+	}
 }
 
 // A move that is killed leaves one state in use, the old or the new one; run again, it ends.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -42,7 +43,10 @@ const (
 	selectMoved = `SELECT coalesce(max(value), 0) FROM counters WHERE name = 'moved'`
 )
 
-// stayed refuses a database whose state was moved away, also a node that was cut off meanwhile.
+// ErrMoved is the cause where a database is refused whose state was moved to another one.
+var ErrMoved = errors.New("postgres: the state was moved to another database")
+
+// stayed refuses such a database, also to a node that was cut off meanwhile.
 func stayed(ctx context.Context, pg *pgconn.PgConn) error {
 	text, err := value(ctx, pg, selectMoved)
 	if FaultOf(err) == NoTable {
@@ -58,7 +62,7 @@ func stayed(ctx context.Context, pg *pgconn.PgConn) error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
 		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
 		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name none: " +
-			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)")
+			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)").Because(ErrMoved)
 }
 
 // Solo keeps other nodes from connecting to the database.
