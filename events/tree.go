@@ -109,8 +109,9 @@ func holdsLeaf(tx *store.Tx, seq int64, leaf merkle.Hash) (bool, error) {
 // RecordedFork is a restore that the record tells of.
 type RecordedFork struct {
 	Fork
-	Seq int64 // of its entry
-	At  int64 // µs UTC
+	Seq  int64  // of its entry
+	At   int64  // µs UTC
+	Left string // which entries it left, in words
 }
 
 // left reports whether the fork left c's branch: c is of entries that only the
@@ -139,6 +140,23 @@ type ForkDetail struct {
 	ForkAt           int64  `json:"fork_at"`           // last entry both branches share
 	AbandonedEntries int64  `json:"abandoned_entries"` // length of the branch that was left; 0 = not known
 	AbandonedLast    []byte `json:"abandoned_last"`    // hash of its newest entry
+	Present          string `json:"present"`           // what was known of the database that was replaced
+}
+
+// NoDatabase is the Present of a restore that replaced no database.
+const NoDatabase = "absent"
+
+// Left says which entries the restore left.
+func (d ForkDetail) Left() string {
+	switch {
+	case d.AbandonedEntries > d.ForkAt:
+		return fmt.Sprintf("entries %d to %d were left", d.ForkAt+1, d.AbandonedEntries)
+	case d.AbandonedEntries > 0:
+		return "no entries were left"
+	case d.Present == NoDatabase:
+		return "there was no database before, so no entries were left"
+	}
+	return "which entries it left is not known"
 }
 
 // forksOf reads the restores, oldest first. One whose detail was erased tells
@@ -159,7 +177,7 @@ func (f *RecordedFork) read(detail string) error {
 	if err := json.Unmarshal([]byte(detail), &d); err != nil {
 		return fmt.Errorf("detail of audit entry %d: %w", f.Seq, err)
 	}
-	f.From, f.Until = d.ForkAt, d.AbandonedEntries
+	f.From, f.Until, f.Left = d.ForkAt, d.AbandonedEntries, d.Left()
 	if f.Until == 0 {
 		return nil
 	}

@@ -41,7 +41,8 @@ type ForkNote struct {
 	Entry int64  `json:"entry"`
 	At    string `json:"at"`
 	From  int64  `json:"from"`  // last entry both branches share
-	Until int64  `json:"until"` // last entry of the branch that was left; 0 = not known
+	Until int64  `json:"until"` // last entry of the branch that was left; 0 = not known, or there was none
+	Left  string `json:"left"`  // which entries it left, in words
 }
 
 // Sound reports whether nothing was found.
@@ -196,7 +197,7 @@ func (v *verifying) fork(l storedLeaf) {
 		return
 	}
 	v.forks = append(v.forks, f)
-	v.Forks = append(v.Forks, ForkNote{l.Seq, stamp(l.At), f.From, f.Until})
+	v.Forks = append(v.Forks, ForkNote{l.Seq, stamp(l.At), f.From, f.Until, f.Left})
 }
 
 func (v *verifying) matchesRecord(c Checkpoint) bool {

@@ -346,3 +346,17 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(20_000, "entries/op")
 }
+
+func TestWhatARestoreLeft(t *testing.T) {
+	for detail, said := range map[string]string{
+		`{"fork_at":12,"abandoned_entries":15,"present":"carried_over"}`: "entries 13 to 15 were left",
+		`{"fork_at":184,"abandoned_entries":184}`:                        "no entries were left",
+		`{"fork_at":12,"abandoned_entries":0,"present":"unreadable"}`:    "which entries it left is not known",
+		`{"fork_at":12,"abandoned_entries":0,"present":"absent"}`: "there was no database before, so no entries were " +
+			"left",
+	} {
+		var d ForkDetail
+		require.NoError(t, json.Unmarshal([]byte(detail), &d))
+		require.Equal(t, said, d.Left())
+	}
+}

@@ -35,7 +35,7 @@ type Present string
 
 const (
 	CarriedOver Present = "carried_over" // its rights stay in force
-	Absent      Present = "absent"       // there was none
+	Absent      Present = events.NoDatabase
 	Unreadable  Present = "unreadable"
 	Unrelated   Present = "unrelated" // of another node
 )

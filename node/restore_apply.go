@@ -53,11 +53,12 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if err := access.RaiseEpoch(tx, p.epoch); err != nil {
 		return err
 	}
-	fork := events.ForkDetail{ForkAt: p.report.ForkAt, AbandonedEntries: p.entries, AbandonedLast: p.head}
+	fork := events.ForkDetail{ForkAt: p.report.ForkAt, AbandonedEntries: p.entries, AbandonedLast: p.head,
+		Present: string(p.report.Present)}
 	if p.report.Present == Unrelated {
 		fork.ForkAt = 0
 	}
-	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried,
+	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Carried,
 		p.report.Suspended, p.report.Lost, p.report.SuspendedRoles, true})
 }
 
@@ -91,7 +92,6 @@ func (p restorePlan) applyGroups(g access.Grant) error {
 type restoreDetail struct {
 	events.ForkDetail
 	By             schemas.EntityID      `json:"by"`
-	Present        Present               `json:"present"`
 	Carried        []Carried             `json:"carried"`
 	Suspended      []string              `json:"suspended"`
 	Lost           []string              `json:"lost"`

@@ -95,6 +95,8 @@ func TestRestoreOnANewMachine(t *testing.T) {
 			require.Empty(t, report.Notes)
 			require.Equal(t, there.home.HumanKey(), report.HumanKey)
 			require.Equal(t, there.home.DefaultAgentKey(), report.AgentKey)
+			left := there.verified().Forks[0].Left
+			require.Equal(t, name == "without a home", left == "there was no database before, so no entries were left", left)
 			for _, kept := range report.KeysKept {
 				require.FileExists(t, kept)
 			}

@@ -177,7 +177,7 @@ func showVerified(a *cli.App, v events.Verified) {
 		max(0, v.Entries-v.Covered)))
 	f.Add("signed by", strings.Join(v.Nodes, ", "))
 	for _, k := range v.Forks {
-		f.Add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, cli.Clock(k.At), leftBy(k)))
+		f.Add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, cli.Clock(k.At), k.Left))
 	}
 	for _, n := range v.Notes {
 		f.Add("note", cli.Clean(n))
@@ -252,15 +252,4 @@ func readFile(a *cli.App, path string) ([]byte, error) {
 		in = f
 	}
 	return io.ReadAll(io.LimitReader(in, events.MaxProof+1))
-}
-
-// leftBy says which entries a restore left.
-func leftBy(k events.ForkNote) string {
-	switch {
-	case k.Until > k.From:
-		return fmt.Sprintf("entries %d to %d were left", k.From+1, k.Until)
-	case k.Until > 0:
-		return "no entries were left"
-	}
-	return "which entries it left is not known"
 }
