@@ -25,8 +25,8 @@ type RestoreOptions struct {
 	// AcceptBackup takes the rights as they are in the backup where the present
 	// database cannot say what was revoked since.
 	AcceptBackup   bool
-	CheckpointDirs []string               // as of Config
-	Ask            func() ([]byte, error) // for the passphrase of the person's key
+	CheckpointDirs []string                          // as of Config
+	Ask            func(file string) ([]byte, error) // for the passphrase of a key file of the person
 	Clock          store.Clock
 }
 

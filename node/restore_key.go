@@ -32,7 +32,11 @@ func (r *restoring) findPerson() error {
 }
 
 func (r *restoring) openKey(path string) error {
-	f, err := keys.LoadFile(path, r.o.Ask)
+	var ask func() ([]byte, error)
+	if r.o.Ask != nil {
+		ask = func() ([]byte, error) { return r.o.Ask(path) }
+	}
+	f, err := keys.LoadFile(path, ask)
 	if err == nil {
 		r.opened = append(r.opened, f)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,11 @@ that you accept this.
 
 The restored home opens with the key of the person the backup is of. On a new machine
 give that key file with --key; a key that does not fit is refused before anything is
-written. The key file of the agent your clients act as is made from the backup.`,
+written. The key file of the agent your clients act as is made from the backup.
+
+A restore over a database whose person has another key opens that key, too: the one in
+this home. If both have a passphrase, --passphrase-fd gives a line for each: first that
+of --key, then that of this home.`,
 		Example: `  cordelia restore --dry-run ~/backups/monday.db
   cordelia restore --key human.key --accept-state-of-backup move.db`,
 		Args: cli.Wants(1, "FILE"),
@@ -98,7 +103,7 @@ written. The key file of the agent your clients act as is made from the backup.`
 func restore(ctx context.Context, a *cli.App, o node.RestoreOptions) error {
 	var c node.Config
 	cli.Adjust(&c)
-	o.Ask, o.Clock = a.AskPassphrase, c.Clock
+	o.Ask, o.Clock = func(file string) ([]byte, error) { return askOneOfTwo(a, file) }, c.Clock
 	home, err := a.Place()
 	if err != nil {
 		return err
@@ -122,6 +127,17 @@ func restore(ctx context.Context, a *cli.App, o node.RestoreOptions) error {
 	}
 	showRestored(a, report)
 	return nil
+}
+
+// askOneOfTwo reads the passphrase of a key file that a restore opens. It may open two.
+func askOneOfTwo(a *cli.App, file string) ([]byte, error) {
+	passphrase, err := a.AskPassphraseOf(file)
+	if errors.Is(err, cli.ErrNoPassphrase) {
+		return nil, schemas.Errorf(schemas.CodeUnauthenticated, "no passphrase was given for %s", file).
+			Expecting("a line for each key that has a passphrase: first that of --key, then that of this home").
+			Try("repeat the command with these lines").Because(err)
+	}
+	return passphrase, err
 }
 
 func showRestored(a *cli.App, r node.RestoreReport) {

@@ -14,10 +14,16 @@ import (
 // maxPassphrase bounds what is read as one, in bytes.
 const maxPassphrase = 1024
 
+// ErrNoPassphrase is the cause where the line that should hold a passphrase is empty or missing.
+var ErrNoPassphrase = errors.New("no passphrase")
+
 // AskPassphrase reads the passphrase of the person's key: from the descriptor of
 // --passphrase-fd, else typed at the terminal. It is never taken from the
 // arguments or the environment, which other programs can read.
-func (a *App) AskPassphrase() ([]byte, error) {
+func (a *App) AskPassphrase() ([]byte, error) { return a.AskPassphraseOf("your key") }
+
+// AskPassphraseOf is AskPassphrase where a command opens more than one key.
+func (a *App) AskPassphraseOf(key string) ([]byte, error) {
 	if a.PassphraseFile != nil {
 		return Answer(a, func() ([]byte, error) { return firstLine(a.PassphraseFile) })
 	}
@@ -34,7 +40,7 @@ func (a *App) AskPassphrase() ([]byte, error) {
 			Try("hand it over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
 	}
 	defer show()
-	fmt.Fprint(a.ErrOut, "Passphrase of your key: ")
+	fmt.Fprintf(a.ErrOut, "Passphrase of %s: ", Clean(key))
 	defer fmt.Fprintln(a.ErrOut)
 	return Answer(a, func() ([]byte, error) { return firstLine(tty) })
 }
@@ -90,7 +96,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 		if n == 1 && one[0] == '\n' || errors.Is(err, io.EOF) {
 			if line = bytes.TrimSuffix(line, []byte("\r")); len(line) == 0 {
 				return nil, schemas.Errorf(schemas.CodeUnauthenticated,
-					"no passphrase was given").Try("repeat the command")
+					"no passphrase was given").Try("repeat the command").Because(ErrNoPassphrase)
 			}
 			return line, nil
 		}
