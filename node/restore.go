@@ -237,9 +237,10 @@ type restorePlan struct {
 	bindings  []memory.Bound // of the present, if it is carried over
 	decisions memory.Decisions
 	charters  roles.RestorePlan
-	cancelled []string // work
-	head      []byte   // last audit hash of the present
-	entries   int64    // and its number
+	cancelled []string                  // work
+	head      []byte                    // last audit hash of the present
+	entries   int64                     // and its number
+	laterKeys map[schemas.EntityID]bool // people whose key is that of the backup
 }
 
 // carriedStanding is an entity as it is to be, and as the backup has it.
@@ -250,7 +251,7 @@ type carriedStanding struct {
 
 // plan compares the two databases. present is nil where there is none.
 func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
-	p := restorePlan{report: &r.out}
+	p := restorePlan{report: &r.out, laterKeys: map[schemas.EntityID]bool{}}
 	if len(r.opened) > 0 {
 		p.person = r.opened[0].EntityID
 	}
@@ -290,7 +291,12 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 		r.out.ForkAt = r.out.AuditEntries
 		return p, errors.Join(r.choosePersonKeys(backup), r.chooseAgentKey(backup))
 	}
-	return p, errors.Join(r.choosePersonKeys(present), p.carry(present, backup))
+	err = p.carry(present, backup)
+	keyed := present
+	if len(p.laterKeys) > 0 {
+		keyed = backup
+	}
+	return p, errors.Join(r.choosePersonKeys(keyed), err)
 }
 
 // checkpoint signs the restored record, so that the newest checkpoint tells of the fork.

@@ -1,10 +1,13 @@
 package node_test
 
 import (
+	"crypto/rand"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -166,4 +169,52 @@ func TestARestoreNamesTheKeyOfTheBackupsTime(t *testing.T) {
 	}
 	require.NoError(t, os.Remove(lost.Database()))
 	require.Contains(t, refusal(lost, first, ""), "--key "+keys.OldFile(lost.HumanKey(), 1)+" "+first)
+}
+
+// A backup from after a rotation restores over a state from before it: the rotation to its key is
+// signed with the present one. A later key that is not is refused, even with its key file at hand.
+func TestRestoreOfALaterKeyOfThePerson_INV_RESTORE(t *testing.T) {
+	h := newHomestead(t)
+	var scout schemas.EntityID
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) { scout = h.worker(n, ann, "scout") })
+	before := h.backup("before.db")
+	h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+		_, err := n.RotateKey(t.Context(), ann.Principal, r, "ann", "")
+		require.NoError(t, err)
+	})
+	after, forged := h.backup("after.db"), h.backup("forged.db")
+	key, old := h.home.HumanKey(), keys.OldFile(h.home.HumanKey(), 1)
+	eve, err := keys.NewIdentity(rand.Reader)
+	require.NoError(t, err)
+	theirs := filepath.Join(t.TempDir(), "eve.key")
+	require.NoError(t, keys.CreateFile(theirs, keys.File{EntityID: "ann", Kind: keys.Human, KeySeq: 2,
+		CreatedAt: time.Now(), Identity: eve}, nil))
+	to := eve.Recipient(2)
+	for _, change := range []string{
+		"UPDATE entities SET public_key = x'%x', enc_public_key = x'%x', enc_binding = x'%x' WHERE id = 'ann'",
+		"UPDATE entity_keys SET public_key = x'%x', enc_public_key = x'%x', enc_binding = x'%x' " +
+			"WHERE entity_id = 'ann' AND seq = 2",
+	} {
+		alter(t, forged, fmt.Sprintf(change, to.PublicKey, to.EncPublicKey, to.Binding))
+	}
+
+	there := homestead{T: t, home: node.Home(filepath.Join(t.TempDir(), "home"))}
+	_, err = node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: before, Key: old, AcceptBackup: true})
+	require.NoError(t, err)
+	for backup, with := range map[string]string{forged: theirs, after: old} {
+		_, err = node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: backup, Key: with, AcceptBackup: true})
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		require.Equal(t, backup == forged, strings.Contains(err.Error(), "signed with the present one"), err.Error())
+	}
+	for range 2 { // repeated, as after a kill
+		report, err := node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: after, Key: key})
+		require.NoError(t, err)
+		require.Equal(t, node.CarriedOver, report.Present)
+		require.Empty(t, report.Suspended)
+	}
+	there.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+		require.EqualValues(t, 2, there.record(n, "ann").Key.KeySeq)
+		_, err := n.UnwrapKey(t.Context(), r, scout)
+		require.NoError(t, err, "the agent's key is sealed to the later key")
+	})
 }

@@ -50,7 +50,7 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		return err
 	}
 	changes := carriedChanges{}
-	if err := p.carryStandings(present, was, changes); err != nil {
+	if err := p.carryStandings(present, backup, was, changes); err != nil {
 		return err
 	}
 	if err := p.carryGroups(present, backup, changes); err != nil {
@@ -84,7 +84,7 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 
 // carryStandings plans the status, the rights and the keys of each entity in the backup, and
 // lists the lost ones: those that only the present database has.
-func (p *restorePlan) carryStandings(present *store.Tx, was []standing, changes carriedChanges) error {
+func (p *restorePlan) carryStandings(present, backup *store.Tx, was []standing, changes carriedChanges) error {
 	now, err := standings(present)
 	if err != nil {
 		return err
@@ -98,12 +98,18 @@ func (p *restorePlan) carryStandings(present *store.Tx, was []standing, changes 
 	for _, w := range was {
 		n, ok := known[w.ID]
 		delete(known, w.ID)
-		if ok && w.lineage != n.lineage || w.human && (!ok || w.seq > n.seq) || !people[w.root] {
+		if ok && w.lineage != n.lineage || w.human && !ok || !people[w.root] {
 			return altered(w)
 		}
 		if !ok {
 			p.suspend(w)
 			continue
+		}
+		if err := p.takeLaterKey(backup, n, w); err != nil {
+			return err
+		}
+		if p.laterKeys[w.parent] && bytes.Equal(w.public, n.public) {
+			n.sealed = w.sealed // to the later key of its person
 		}
 		c, err := p.carryStanding(present, n, w)
 		if err != nil {
@@ -167,9 +173,10 @@ func altered(w standing) error {
 }
 
 // distrust suspends an agent with a later key in the backup than here. Its old
-// key may be known to others, and no key here can vouch for the new one.
+// key may be known to others, and no key here can vouch for the new one. A person's
+// later key is proven by takeLaterKey.
 func (p *restorePlan) distrust(c *carriedStanding) {
-	if c.now.Status == schemas.Deactivated || c.now.Status == schemas.Removed {
+	if c.now.human || c.now.Status == schemas.Deactivated || c.now.Status == schemas.Removed {
 		return
 	}
 	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, c.now.root, "restored: the backup has a later key "+

@@ -13,6 +13,9 @@ const (
 		FROM entities ORDER BY depth, created_at, id`
 	selectKeys = `SELECT seq, public_key, enc_public_key, enc_binding, valid_from, valid_to, reason, record
 		FROM entity_keys WHERE entity_id = ? ORDER BY seq`
+	// selectRotations lists the details of the rotations of an entity's key.
+	selectRotations = `SELECT d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq
+		WHERE a.action = 'key_rotate' AND a.target = ? AND a.decision = 'allowed' ORDER BY a.seq`
 	selectMembers = `SELECT group_id, entity_id, role FROM members ORDER BY group_id, entity_id`
 	selectClosed  = `SELECT id, emcon, archived_at FROM groups ORDER BY id`
 	selectLeaf    = `SELECT leaf_hash FROM audit WHERE seq = ?`
