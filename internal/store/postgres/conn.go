@@ -104,13 +104,15 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 
 func (s *stmt) run(ctx context.Context, args []driver.NamedValue) (*pgconn.Result, error) {
 	if !s.rows {
-		return s.conn.simple(ctx, s.text)
+		r, err := s.conn.simple(ctx, s.text)
+		return r, marked(s.conn.pg, err)
 	}
 	m, err := s.message(args)
 	if err != nil {
 		return nil, err
 	}
-	return s.conn.run(ctx, m, s.changes)
+	r, err := s.conn.run(ctx, m, s.changes)
+	return r, marked(s.conn.pg, err)
 }
 
 // message is the statement with these arguments.

@@ -254,6 +254,7 @@ func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 		err = c.clock.ask(ctx, pg)
 	}
 	if err != nil {
+		err = marked(pg, err)
 		pg.Close(context.Background()) //nolint:errcheck // the first error tells
 		return nil, err
 	}

@@ -20,7 +20,8 @@ const (
 	Full            // its disk
 	ReadOnly        // a standby
 	Denied          // the role lacks a right
-	Lost            // the connection, or the server is starting or stopping
+	Lost            // no connection is made, or the server is starting or stopping
+	CutOff          // a connection was lost while it was in use
 	Damaged         // its data
 	Untrusted       // no connection by TLS that the address asks for
 	Refused         // the server does not let the user in
@@ -48,14 +49,32 @@ func unverified(err error) bool {
 	return errors.As(err, &authority) || errors.As(err, &invalid)
 }
 
+// cutOff is an error by which a connection was lost, whose words are those of the network.
+type cutOff struct{ error }
+
+// Unwrap gives the error of the network.
+func (e cutOff) Unwrap() error { return e.error }
+
+// marked marks an error by which a connection was lost. Its words alone do not tell: a file that
+// ends too early is an unexpected EOF, too.
+func marked(pg *pgconn.PgConn, err error) error {
+	if err == nil || !pg.IsClosed() {
+		return err
+	}
+	return cutOff{err}
+}
+
 // FaultOf is the kind of err.
 func FaultOf(err error) Fault {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		var connecting *pgconn.ConnectError
 		var untrusted *tls.CertificateVerificationError
+		var lost cutOff
 		switch {
-		case !errors.As(err, &connecting):
+		case !errors.As(err, &connecting) && errors.As(err, &lost):
+			return CutOff
+		case connecting == nil:
 			return Foreign
 		case errors.As(err, &untrusted), unverified(err), strings.Contains(err.Error(), "server refused TLS connection"):
 			return Untrusted

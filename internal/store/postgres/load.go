@@ -31,7 +31,7 @@ func Load(ctx context.Context, c any, table string, columns []string, rows iter.
 		err = in.err
 	}
 	if err != nil {
-		return fmt.Errorf("load table %s: %w", table, err)
+		return fmt.Errorf("load table %s: %w", table, marked(own.pg, err))
 	}
 	_, err = own.simple(ctx, fmt.Sprintf(`DO $$ DECLARE counter text; greatest bigint; BEGIN
 		counter := pg_get_serial_sequence('%s', '%s');
@@ -40,7 +40,7 @@ func Load(ctx context.Context, c any, table string, columns []string, rows iter.
 			IF greatest > 0 THEN PERFORM setval(counter, greatest); END IF;
 		END IF;
 	END $$`, identifier(table), columns[0], list[0], identifier(table)))
-	return err
+	return marked(own.pg, err)
 }
 
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

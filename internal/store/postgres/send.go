@@ -61,7 +61,7 @@ func Flush(c any) error {
 	if !ok {
 		return errors.New("postgres: no connection of this driver")
 	}
-	return own.flush(context.Background())
+	return marked(own.pg, own.flush(context.Background()))
 }
 
 // run sends a statement, or keeps it for later, and gives its answer.
