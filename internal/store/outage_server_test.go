@@ -58,6 +58,21 @@ func TestAConnectionThatIsLost(t *testing.T) {
 	}
 }
 
+// A server that has no TLS and then goes away is not said to want TLS, unless the address asks for it.
+func TestAServerThatGoesAway(t *testing.T) {
+	address := at(t, "host=here user=ann dbname=x", func(client net.Conn) {
+		asked := make([]byte, 8)
+		if n, err := client.Read(asked); err == nil && string(asked[4:n]) == "\x04\xd2\x16\x2f" { // for TLS
+			client.Write([]byte("N")) //nolint:errcheck // only a test
+		}
+	})
+	for mode, says := range map[string]string{"prefer": "cannot be reached", "require": "TLS"} {
+		_, err := store.Open(t.Context(), store.Options{URL: address + " sslmode=" + mode})
+		require.ErrorIs(t, err, schemas.ErrUnavailable, mode)
+		require.ErrorContains(t, err, says, mode)
+	}
+}
+
 var socketFolder = regexp.MustCompile(`host=(\S+)`)
 
 // cutAmid gives an address that leads to the one given; what holds these words does not arrive, and

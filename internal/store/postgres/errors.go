@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -42,11 +43,29 @@ var ofPooler = map[string]Fault{
 	"SASL authentication failed":     Refused,
 }
 
-// unverified reports whether err is of a server's certificate, checked without its name.
+// withoutTLS reports whether it was for want of TLS that no connection was made. Where the address
+// does not ask for TLS the last try was made without it, and says what was in the way.
+func withoutTLS(e *pgconn.ConnectError) bool {
+	err := e.Unwrap()
+	if tries, ok := err.(interface{ Unwrap() []error }); ok && !asksForTLS(e.Config) { //nolint:errorlint // as joined
+		all := tries.Unwrap()
+		err = all[len(all)-1]
+	}
+	return unverified(err) || strings.Contains(err.Error(), "server refused TLS connection")
+}
+
+// asksForTLS reports whether all tries to connect are by TLS.
+func asksForTLS(c *pgconn.Config) bool {
+	return c.TLSConfig != nil &&
+		!slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
+}
+
+// unverified reports whether err is of a server's certificate, checked with its name or without.
 func unverified(err error) bool {
+	var named *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
-	return errors.As(err, &authority) || errors.As(err, &invalid)
+	return errors.As(err, &named) || errors.As(err, &authority) || errors.As(err, &invalid)
 }
 
 // cutOff is an error by which a connection was lost, whose words are those of the network.
@@ -69,14 +88,13 @@ func FaultOf(err error) Fault {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		var connecting *pgconn.ConnectError
-		var untrusted *tls.CertificateVerificationError
 		var lost cutOff
 		switch {
 		case !errors.As(err, &connecting) && errors.As(err, &lost):
 			return CutOff
 		case connecting == nil:
 			return Foreign
-		case errors.As(err, &untrusted), unverified(err), strings.Contains(err.Error(), "server refused TLS connection"):
+		case withoutTLS(connecting):
 			return Untrusted
 		}
 		return Lost
