@@ -84,7 +84,8 @@ func between(a *cli.App, home node.Home, to string, o *node.MoveOptions) error {
 		o.From = present
 		return nil
 	case !strings.Contains(to, "=") && !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://"):
-		return schemas.Invalidf("%s is no address of a PostgreSQL database", to).
+		// It is not shown: mistyped, it may hold a password that is not found.
+		return schemas.Invalidf("--to is no address of a PostgreSQL database").
 			Expecting("postgres://user@host:5432/database, or file")
 	case !cli.Exists(home.Database()) && present != "":
 		return schemas.Conflictf("the state is in a PostgreSQL database already").

@@ -180,7 +180,11 @@ func movesAreRefused(t *testing.T, n *Node) {
 	storetest.Admin(t, other, `CREATE TABLE invoices (n int)`)
 	require.Contains(t, refusedIn(t, n, "migrate", "--to", other), "tables of another program")
 	require.Contains(t, refusedIn(t, n, "migrate", "--to", "postgres://ann:secret@127.0.0.1/x"), "holds a password")
-	require.Contains(t, refusedIn(t, n, "migrate", "--to", "elsewhere"), "no address")
+	for _, mistyped := range []string{"elsewhere", "pg://ann:secret@127.0.0.1/x", "ann:secret@127.0.0.1/x"} {
+		said := refusedIn(t, n, "migrate", "--to", mistyped)
+		require.Contains(t, said, "no address")
+		require.NotContains(t, said, mistyped, "it may hold a password")
+	}
 	require.Contains(t, refusedIn(t, n, "migrate"), "--to is missing")
 	require.Contains(t, refusedIn(t, n, "migrate", "--to", "file"), "in a file already")
 	address := storetest.Empty(t, server, t.Name())
