@@ -217,7 +217,9 @@ func (a *Authorizer) Flush(ctx context.Context) {
 		}
 		return a.writeSeen(tx, c.seen)
 	}); err != nil {
-		slog.Warn("flush of call counts", "err", err)
+		if !a.store.Dropped() {
+			slog.Warn("flush of call counts", "err", err)
+		}
 		a.meter.add(c)
 		return
 	}

@@ -173,7 +173,7 @@ func (n *Node) checkpoints(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingCheckpoint)
 			defer cancel()
-			if err := n.checkpointIfDue(last, n.Store.Wrote()); err != nil {
+			if err := n.checkpointIfDue(last, n.Store.Wrote()); err != nil && !n.Store.Dropped() {
 				slog.Warn("audit checkpoint", "err", err)
 			}
 			return

@@ -222,13 +222,28 @@ func (n *Node) Regularly(every time.Duration, what string, f func(context.Contex
 	})
 }
 
-// Close ends the routines, writes what is buffered and closes the database.
+// closeWait is how long the end of a process waits for a server's database: as long as a write
+// waits for others.
+const closeWait = 10 * time.Second
+
+// Close ends the routines, writes what is buffered and closes the database. Where a server does
+// not answer it gives up what was not acknowledged.
 func (n *Node) Close() error {
 	n.stop()
+	if n.Store.Path() == "" {
+		defer time.AfterFunc(closeWait, n.giveUp).Stop()
+	}
 	n.routines.Wait()
 	n.WriteRoleKeys()
 	n.key.Erase()
 	return n.Store.Close()
+}
+
+// giveUp ends the wait for a server that does not answer.
+func (n *Node) giveUp() {
+	slog.Warn("the database server does not answer: what this process had not yet written is given up, such as calls "+
+		"under way, counts of calls and a checkpoint of the audit record", "waited", closeWait)
+	n.Store.Drop()
 }
 
 // asNode is the identity of the node's own routines.

@@ -29,6 +29,8 @@ type server struct {
 	dial    *postgres.Connector
 	clocked Clock
 	living  *postgres.Living
+	lasting context.Context // of its connections
+	drop    func()          // ends them
 }
 
 const (
@@ -74,13 +76,15 @@ func newServer(ctx context.Context, o Options) (engine, error) {
 		set = &postgres.Clock{Machine: o.Clock}
 		now = set
 	}
+	s := &server{clocked: now}
+	s.lasting, s.drop = context.WithCancel(context.Background())
 	read, err := postgres.NewConnector(o.URL, postgres.Kind{ReadOnly: true, Alone: o.Alone, Direct: o.Direct,
-		Clock: set})
+		Clock: set, Lasting: s.lasting})
 	if err != nil {
 		return nil, err
 	}
-	write, err := postgres.NewConnector(o.URL,
-		postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed, Alone: o.Alone, Direct: o.Direct, Clock: set})
+	write, err := postgres.NewConnector(o.URL, postgres.Kind{Wait: o.Wait, Relaxed: o.Durability == Relaxed,
+		Alone: o.Alone, Direct: o.Direct, Clock: set, Lasting: s.lasting})
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +94,8 @@ func newServer(ctx context.Context, o Options) (engine, error) {
 		words.concurrent = slices.Insert(slices.Clone(words.concurrent), 1, write.Local())
 		words.ask = "BEGIN READ ONLY"
 	}
-	s := &server{rw: sql.OpenDB(write), ro: sql.OpenDB(read), dialect: words, dial: write, clocked: now,
-		living: postgres.NewLiving(write)}
+	s.rw, s.ro = sql.OpenDB(write), sql.OpenDB(read)
+	s.dialect, s.dial, s.living = words, write, postgres.NewLiving(write)
 	if o.Alone {
 		if err := s.isolate(ctx); err != nil {
 			s.close() //nolint:errcheck // the first error tells

@@ -185,7 +185,21 @@ func (s *Store) Path() string {
 // Clock is the clock transactions read.
 func (s *Store) Clock() Clock { return s.clock }
 
-// Close finishes accepted writes and running reads and closes the database.
+// Drop ends the connections to a server that does not answer: what waits for it fails, and Close
+// need not wait for it. A file has none.
+func (s *Store) Drop() {
+	if server, is := s.engine.(*server); is {
+		server.drop()
+	}
+}
+
+// Dropped reports whether Drop ended the connections, and so why something failed.
+func (s *Store) Dropped() bool {
+	server, is := s.engine.(*server)
+	return is && server.lasting.Err() != nil
+}
+
+// Close finishes accepted writes and running reads and closes the database; Drop ends its wait.
 // Safe to call twice; not from inside a transaction.
 func (s *Store) Close() error {
 	var err error

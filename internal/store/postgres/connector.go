@@ -30,6 +30,8 @@ type Connector struct {
 
 	local []setting // of each transaction behind a pooler, which gives no session to set them in
 	clock *Clock    // is set by each new connection; nil = none is
+
+	lasting context.Context // see Kind
 }
 
 // setting is a parameter of the server with its value.
@@ -43,6 +45,8 @@ type Kind struct {
 	Alone    bool          // of a process that has the database to itself: see Solo
 	Direct   bool          // refuses a pooler; Alone does, too
 	Clock    *Clock        // is set by each new connection; nil = none is
+
+	Lasting context.Context // ends its connections, and all that waits for them; nil = nothing does
 }
 
 // application is the name under which the server lists the connections of nodes.
@@ -73,6 +77,9 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 		return nil, unreadable(err)
 	}
 	c := &Connector{config: config, alone: kind.Alone, direct: kind.Direct || kind.Alone, clock: kind.Clock}
+	if c.lasting = kind.Lasting; c.lasting != nil {
+		config.DialFunc = lasting(c.lasting, config.DialFunc)
+	}
 	set := config.RuntimeParams
 	switch mode, named := set[pooler]; {
 	case named && mode != transactions:
@@ -132,6 +139,9 @@ func (c *Connector) hasty() *Connector {
 	}
 	return &h
 }
+
+// ended reports whether its connections were ended.
+func (c *Connector) ended() bool { return c.lasting != nil && c.lasting.Err() != nil }
 
 // errBlind refuses what has to run alone, behind a pooler.
 func errBlind() error {

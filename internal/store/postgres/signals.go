@@ -74,7 +74,7 @@ func (s *Signals) repeat(ctx context.Context, use func(c *pgconn.PgConn, works f
 			err = use(c, func() { warned = false })
 			c.Close(context.Background()) //nolint:errcheck // it is lost, or not needed any more
 		}
-		if err != nil && ctx.Err() == nil && !warned {
+		if err != nil && ctx.Err() == nil && !s.dial.ended() && !warned {
 			warned = true
 			slog.Warn("notify: polling until the database can be reached", "err", err)
 		}
