@@ -39,9 +39,9 @@ func TestWhoIsAboveResizesASwarm(t *testing.T) {
 func TestASwarmSaysWhatIsLeftAndWhatIsUsed(t *testing.T) {
 	s := &swarm.Status{Budget: swarm.Budget{Agents: 62, Parallel: 2, Most: 64, Expires: 90}}
 	require.Contains(t, SwarmStatusOut{Status: s}.Text(),
-		"room for 62 agents more; 2 of at most 64 operations under way; the first agent ends in 90 s")
+		"room for 62 agents; 2 of 64 calls run; first ends in 90 s")
 	s.Budget = swarm.Budget{Agents: 1}
-	require.Contains(t, SwarmStatusOut{Status: s}.Text(), "room for 1 agent more; 0 operations under way")
+	require.Contains(t, SwarmStatusOut{Status: s}.Text(), "room for 1 agent; 0 calls run")
 }
 
 // A coordinator that has ended is replaced; one that is there is not.

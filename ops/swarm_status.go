@@ -63,9 +63,9 @@ func (o SwarmStatusOut) Text() string {
 	return lines(append(list, when(len(counts) > 0, "work: %s", strings.Join(counts, ", ")),
 		words(": ", fmt.Sprintf("findings: %d", o.Findings)+when(o.Unmerged > 0, ", %d not in the synthesis", o.Unmerged),
 			shorts(o.UnmergedIDs)), when(len(o.JudgedWrong) > 0, "judged wrong: %s", shorts(o.JudgedWrong)),
-		words("; ", fmt.Sprintf("room for %s more", schemas.Count(b.Agents, "agent", "agents")),
-			fmt.Sprintf("%d", b.Parallel)+when(b.Most > 0, " of at most %d", b.Most)+" operations under way",
-			when(b.Expires > 0, "the first agent ends in %d s", b.Expires)))...)
+		words("; ", fmt.Sprintf("room for %s", schemas.Count(b.Agents, "agent", "agents")),
+			fmt.Sprintf("%d", b.Parallel)+when(b.Most > 0, " of %d", b.Most)+" calls run",
+			when(b.Expires > 0, "first ends in %d s", b.Expires)))...)
 }
 
 // agentText is an agent of a swarm, with what is not usual about it.
