@@ -11,7 +11,7 @@ RACE  := $(shell $(GO) env CGO_ENABLED | grep -q 1 && command -v "$$($(GO) env C
 PKGS  ?= ./...
 COUNT ?= 10
 # The longest that the tests of one package may take.
-TIMEOUT ?= 14m
+TIMEOUT ?= 25m
 TESTFLAGS ?=
 BENCHFLAGS ?=
 VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat version)
