@@ -51,6 +51,7 @@ func besides(t *testing.T, n *Node, command func(i int) []string) (stop func() [
 
 // What is acknowledged while a state moves out of a server's database is in the state that is in use.
 func TestNoWriteIsLostInAMoveOnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	n := grown(t)
 	moved, written := 0, 0
 	for round := range soak.Count(t, 2, 50) {
@@ -82,6 +83,7 @@ func TestNoWriteIsLostInAMoveOnPostgreSQL(t *testing.T) {
 
 // What is revoked while a backup is restored stays revoked.
 func TestNoRevocationIsLostInARestoreOnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	address := storetest.Database(t, storetest.Server(t), t.Name())
 	n.Env = append(n.Env, "CORDELIA_DB="+address)
