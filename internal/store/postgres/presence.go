@@ -23,10 +23,14 @@ const (
 	endingEvery = 50 * time.Millisecond
 )
 
-// announce shares the lock for as long as the session lasts.
+// announce shares the lock for as long as the session lasts. A role that may take no lock may write
+// nothing either.
 func announce(ctx context.Context, pg *pgconn.PgConn) error {
 	for began := time.Now(); ; time.Sleep(endingEvery) {
 		shared, err := value(ctx, pg, "SELECT pg_try_advisory_lock_shared("+presence+")")
+		if FaultOf(err) == Denied {
+			return nil
+		}
 		if err != nil || shared == "t" {
 			return err
 		}
