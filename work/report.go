@@ -25,9 +25,9 @@ const (
 
 // Evidence is one thing that was done and what it showed.
 type Evidence struct {
-	Tool  string `json:"tool"`
-	Input string `json:"input,omitempty" also:"command" free:"json" jsonschema:"what it was given"`
-	Exit  int    `json:"exit" also:"exitcode" jsonschema:"0: it worked"`
+	Tool  string `json:"tool" jsonschema:"name"`
+	Input string `json:"input,omitempty" also:"command" free:"json" jsonschema:"given"`
+	Exit  int    `json:"exit" also:"exitcode" jsonschema:"0: worked"`
 	Head  string `json:"head,omitempty" also:"output" jsonschema:"output begins"` // the output's beginning
 	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`                 // and its end
 }
