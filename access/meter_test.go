@@ -107,7 +107,7 @@ func TestTimesOfCallsAreFolded(t *testing.T) {
 	require.Equal(t, made[400:], seen)
 }
 
-// A flush that is under way when the process ends is finished, so that nobody hears of a failure.
+// A flush that is under way when the process ends is finished, and no failure is logged.
 func TestAFlushUnderWayIsFinished(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	flushes := 0

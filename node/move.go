@@ -193,7 +193,8 @@ func (m *moving) look(ctx context.Context, to *store.Store) (empty bool, err err
 			if m.out.Tables, err = store.Same(from, target); schemas.CodeOf(err) == schemas.CodeConflict {
 				next := "name an empty database; this one stays as it is"
 				if m.o.To == "" {
-					next = "rename " + m.home.Database() + ", which is not what the database holds now, then repeat the command"
+					next = "rename " + m.home.Database() + ", which is not what the database holds now, then " +
+						"repeat the command"
 				}
 				return schemas.Conflictf("the target is not empty, and does not hold what was to be copied (%s); "+
 					"nothing was written", err).Try("%s", next).Because(err)

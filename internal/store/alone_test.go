@@ -40,8 +40,8 @@ func TestAloneComesAfterWhatIsUnderWay(t *testing.T) {
 	<-done
 }
 
-// While a process is alone no other one connects, so none can write what it does not see. One that is
-// alone does not mistake who has just ended for who is there.
+// While a process is alone no other one connects, so none can write what it does not see. A process that
+// is to be alone waits for sessions that are about to end.
 func TestAloneKeepsOthersOut(t *testing.T) {
 	address := storetest.Database(t, storetest.Server(t), t.Name())
 	other := openAddress(t, address)

@@ -65,15 +65,17 @@ func stayed(ctx context.Context, pg *pgconn.PgConn) error {
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the state of this database was moved to another one on %s",
 		time.UnixMicro(micros).UTC().Format("2006-01-02 15:04 UTC")).
-		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name none: " +
-			"no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)").Because(ErrMoved)
+		Try("name the other database in CORDELIA_DB or the setting database; where it was moved to a file, name " +
+			"none: no --db, no CORDELIA_DB, and no setting (cordelia config set database '' takes it out)").
+		Because(ErrMoved)
 }
 
 // Solo keeps other nodes from connecting to the database.
 type Solo struct{ pg *pgconn.PgConn }
 
-// TakeSolo has the database to itself until it is closed, unless others use it, by so many connections.
-// Those of earlier versions, and behind a pooler, are counted alone.
+// TakeSolo takes the lock whole, until the Solo is closed. If other nodes use the database it gives none,
+// and how many connections they have. Nodes of earlier versions, and those behind a pooler, take no lock:
+// they are only counted.
 func TakeSolo(ctx context.Context, dial *Connector) (s *Solo, others int, err error) {
 	pg, err := dial.Dial(ctx)
 	if err != nil {
@@ -87,7 +89,7 @@ func TakeSolo(ctx context.Context, dial *Connector) (s *Solo, others int, err er
 		if err == nil && taken == "t" && others == 0 {
 			return &Solo{pg}, 0, nil
 		}
-		if err == nil && taken == "t" { // who counts may want to connect again meanwhile
+		if err == nil && taken == "t" { // the nodes that were counted may have to connect again
 			_, err = value(ctx, pg, "SELECT pg_advisory_unlock("+presence+")")
 		}
 		if err != nil || time.Since(began) > endingWait {
