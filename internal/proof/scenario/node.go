@@ -43,6 +43,13 @@ func NewNode(binary, folder string) *Node {
 		Env: []string{"CORDELIA_TEST_CLOCK=" + clock, "USER=tester", "HOME=" + folder}}}
 }
 
+func (n *Node) awaitVectors(ctx context.Context) error {
+	if n.vectors == nil {
+		return nil
+	}
+	return n.vectors(ctx)
+}
+
 // SlowClock lets its clocks begin with the minute and run slowly: no minute, lease or token ends
 // because the machine is busy.
 func (n *Node) SlowClock() error {

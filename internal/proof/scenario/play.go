@@ -128,6 +128,10 @@ func (p *player) do(ctx context.Context, st Statement) error {
 		}
 		return p.node.MoveClock(st.For)
 	case "kill":
+		// An item for which a killed process was about to make a vector gets none for minutes.
+		if err := p.node.awaitVectors(ctx); err != nil {
+			return err
+		}
 		p.node.Kill()
 		clear(p.clients)
 		p.address = ""
@@ -240,8 +244,8 @@ func (p *player) call(ctx context.Context, st Statement) error {
 			return fmt.Errorf("this call takes %s, which did not stand in the text it was saved from: %s", ref[1], text)
 		}
 	}
-	if st.Name == "memory_search" && p.node.vectors != nil {
-		if err := p.node.vectors(ctx); err != nil {
+	if st.Name == "memory_search" {
+		if err := p.node.awaitVectors(ctx); err != nil {
 			return err
 		}
 	}
