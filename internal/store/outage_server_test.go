@@ -110,22 +110,7 @@ func cutAmid(t *testing.T, address, words string) string {
 // at gives address with another server, whose connections are served and then closed.
 func at(t *testing.T, address string, serve func(net.Conn)) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() }) //nolint:errcheck // only a test
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close() //nolint:errcheck // only a test
-				serve(client)
-			}()
-		}
-	}()
-	host, port, err := net.SplitHostPort(listener.Addr().String())
+	host, port, err := net.SplitHostPort(storetest.Front(t, serve))
 	require.NoError(t, err)
 	return socketFolder.ReplaceAllString(address, "host="+host+" port="+port)
 }

@@ -282,36 +282,23 @@ func strangers(t *testing.T) *tls.Config {
 // certificates, or without.
 func port(t *testing.T, server string, certificates *tls.Config) string {
 	socket := filepath.Join(hostPattern.FindStringSubmatch(server)[1], socketName)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() }) //nolint:errcheck // only a test
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
+	return storetest.Front(t, func(client net.Conn) {
+		if certificates != nil {
+			if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // asks for TLS
 				return
 			}
-			go func() {
-				defer client.Close() //nolint:errcheck // only a test
-				if certificates != nil {
-					if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // asks for TLS
-						return
-					}
-					client.Write([]byte("S"))                    //nolint:errcheck // the client then hangs up
-					tls.Server(client, certificates).Handshake() //nolint:errcheck // as it must
-					return
-				}
-				server, err := net.Dial("unix", socket)
-				if err != nil {
-					return
-				}
-				defer server.Close()       //nolint:errcheck // only a test
-				go io.Copy(server, client) //nolint:errcheck // until one of them ends
-				io.Copy(client, server)    //nolint:errcheck // until one of them ends
-			}()
+			client.Write([]byte("S"))                    //nolint:errcheck // the client then hangs up
+			tls.Server(client, certificates).Handshake() //nolint:errcheck // as it must
+			return
 		}
-	}()
-	return listener.Addr().String()
+		server, err := net.Dial("unix", socket)
+		if err != nil {
+			return
+		}
+		defer server.Close()       //nolint:errcheck // only a test
+		go io.Copy(server, client) //nolint:errcheck // until one of them ends
+		io.Copy(client, server)    //nolint:errcheck // until one of them ends
+	})
 }
 
 // queueLog is what workers saw.
