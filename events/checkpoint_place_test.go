@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
-	"cordelia/schemas"
 )
 
 // Checkpoints of an earlier version name no place, and go on to count; so do those of a place
@@ -19,7 +18,7 @@ func TestCheckpointsBelongToOnePlace(t *testing.T) {
 	here.Place, there.Place = "0a0a0a0a", "0b0b0b0b"
 	at := func(place string, files []CheckpointFile) (v Verified) {
 		f.read(func(tx *store.Tx) (err error) {
-			v, err = Verify(tx, Origin{Place: place}, files)
+			v, err = Verify(tx, place, files)
 			return err
 		})
 		return v
@@ -48,7 +47,7 @@ func TestCheckpointsBelongToOnePlace(t *testing.T) {
 		require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > `+last+`; DELETE FROM audit WHERE seq > `+
 			last, func(tx *store.Tx) error {
 			for _, place := range places {
-				v, err := Verify(tx, Origin{Place: place}, files)
+				v, err := Verify(tx, place, files)
 				require.NoError(t, err)
 				require.False(t, v.Sound(), "what was cut off after entry %s shows at %s", last, place)
 			}
@@ -68,7 +67,7 @@ func TestCheckpointsOfAllAddressesCount(t *testing.T) {
 	here.Place, pooled.Place, moved.Place = "0a0a0a0a-dddddddd", "0b0b0b0b-dddddddd", "0c0c0c0c-eeeeeeee"
 	other.Place = here.Place
 	at := func(tx *store.Tx, place string, files []CheckpointFile) Verified {
-		v, err := Verify(tx, Origin{Place: place}, files)
+		v, err := Verify(tx, place, files)
 		require.NoError(t, err)
 		return v
 	}
@@ -96,41 +95,5 @@ func TestCheckpointsOfAllAddressesCount(t *testing.T) {
 		func(tx *store.Tx) error {
 			require.False(t, at(tx, here.Place, files).Sound())
 			return nil
-		}))
-}
-
-// Nodes of several records may keep their checkpoints in one folder. What another node signed counts
-// where the record holds its first checkpoint, where this node has none that is held, and where no
-// node is known.
-func TestCheckpointsOfOtherNodesInTheFolder(t *testing.T) {
-	f, other := newFixture(t), newFixture(t)
-	before, here, there := newNotary(t), newNotary(t), newNotary(t)
-	f.grown(3)
-	f.sign(before) // the record was moved from this node
-	f.grown(3)
-	f.sign(here)
-	other.clock.move(time.Second)
-	other.grown(9)
-	other.sign(there)
-	verified := func(node schemas.EntityID, files []CheckpointFile) (v Verified) {
-		f.read(func(tx *store.Tx) (err error) {
-			v, err = Verify(tx, Origin{Node: node}, files)
-			return err
-		})
-		return v
-	}
-	all := f.files(before, here, there)
-	v := verified(here.Key.ID(), all)
-	require.True(t, v.Sound(), "%v", v.Damage)
-	require.Equal(t, 2, v.Holding)
-	require.Len(t, v.Notes, 1)
-	require.False(t, verified("", all).Sound(), "all that the user names count")
-	require.False(t, verified(here.Key.ID(), f.files(there)).Sound(), "this node has none")
-	require.False(t, verified(there.Key.ID(), all).Sound(), "this node's own are not held")
-	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 2; DELETE FROM audit WHERE seq > 2`,
-		func(tx *store.Tx) error {
-			v, err := Verify(tx, Origin{Node: here.Key.ID()}, all)
-			require.False(t, v.Sound())
-			return err
 		}))
 }

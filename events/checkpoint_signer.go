@@ -39,9 +39,6 @@ func (n CheckpointSigner) Name() string {
 	return name + CheckpointSuffix
 }
 
-// Origin is the record it signs.
-func (n CheckpointSigner) Origin() Origin { return Origin{n.Place, n.Key.ID()} }
-
 // Newest is the last checkpoint in its own file, nil if there is none.
 func (n CheckpointSigner) Newest() (*Checkpoint, error) {
 	return newestIn(filepath.Join(n.Dir, n.Name()))

@@ -58,7 +58,7 @@ func (f *fixture) files(n ...CheckpointSigner) (out []CheckpointFile) {
 func (f *fixture) verified(files []CheckpointFile) (v Verified) {
 	f.Helper()
 	f.read(func(tx *store.Tx) (err error) {
-		v, err = Verify(tx, Origin{}, files)
+		v, err = Verify(tx, "", files)
 		return err
 	})
 	return v

@@ -48,15 +48,15 @@ type ForkNote struct {
 // Sound reports whether nothing was found.
 func (v Verified) Sound() bool { return len(v.Damage) == 0 }
 
-// Verify checks the record at a place against itself, entry by entry,
+// Verify checks the record at place, as store.Place says it, against itself, entry by entry,
 // and against every checkpoint in files that was signed for it. Of damage in the record it names
 // the first place; a tree that was made anew shows between which checkpoints.
 // Files of one name hold the same node's checkpoints. What it cannot read is an
 // error.
-func Verify(tx *store.Tx, at Origin, files []CheckpointFile) (Verified, error) {
+func Verify(tx *store.Tx, place string, files []CheckpointFile) (Verified, error) {
 	v := &verifying{tx: tx, Verified: Verified{Nodes: []string{}, Forks: []ForkNote{}, Notes: []string{},
 		Damage: []Damage{}}}
-	files, err := v.ofThisRecord(files, at)
+	files, err := v.ofThisRecord(files, place)
 	if err != nil {
 		return v.Verified, err
 	}

@@ -98,7 +98,7 @@ func TestTamperingIsNamedAndLocated(t *testing.T) {
 				if c.remake > 0 {
 					require.NoError(t, remade(tx, c.remake))
 				}
-				v, err = Verify(tx, Origin{}, f.files(n))
+				v, err = Verify(tx, "", f.files(n))
 				return err
 			}))
 			if c.kind == "" {
@@ -123,7 +123,7 @@ func TestWithoutCheckpointsTheEndIsNotProtected(t *testing.T) {
 		`UPDATE audit SET at = 7; DELETE FROM audit_details`} {
 		require.NoError(t, f.tampered(sql, func(tx *store.Tx) error {
 			require.NoError(t, remade(tx, 1))
-			v, err := Verify(tx, Origin{}, nil)
+			v, err := Verify(tx, "", nil)
 			require.True(t, v.Sound())
 			return err
 		}))
@@ -340,7 +340,7 @@ func BenchmarkVerify(b *testing.B) {
 	}))
 	for b.Loop() {
 		require.NoError(b, s.Read(b.Context(), func(tx *store.Tx) error {
-			_, err := Verify(tx, Origin{}, nil)
+			_, err := Verify(tx, "", nil)
 			return err
 		}))
 	}

@@ -77,12 +77,12 @@ func (n *Node) VerifyAudit(ctx context.Context, person access.Principal) (v even
 	}
 	if n.Store.Path() == "" { // a server's
 		err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
-			v, err = verifyAuditIn(g.Tx(), s.Origin(), files, false)
+			v, err = verifyAuditIn(g.Tx(), s.Place, files, false)
 			return err
 		})
 		return v, err
 	}
-	return VerifyAuditFile(ctx, n.Home.Database(), s.Origin(), files, false)
+	return VerifyAuditFile(ctx, n.Home.Database(), s.Place, files, false)
 }
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that
@@ -107,19 +107,19 @@ func (n *Node) Prove(ctx context.Context, person access.Principal, seq int64,
 // VerifyAuditFile verifies the audit record in the database file at path, of
 // which no process needs to run, against files of checkpoints, and every message
 // between roles against the record; deep compares what is in force with the record,
-// too, if the record is sound. The place is "" for the file of a home, else events.AnyPlace.
+// too, if the record is sound. place is "" for the file of a home, else events.AnyPlace.
 // It changes nothing. Errors: CodeUnavailable when the file cannot be read at all.
-func VerifyAuditFile(ctx context.Context, path string, at events.Origin, files []events.CheckpointFile,
+func VerifyAuditFile(ctx context.Context, path, place string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
 	_, err = store.VerifyLive(ctx, path, func(tx *store.Tx) error {
-		v, err = verifyAuditIn(tx, at, files, deep)
+		v, err = verifyAuditIn(tx, place, files, deep)
 		return err
 	})
 	return v, err
 }
 
-// VerifyAuditDatabase is VerifyAuditFile of the PostgreSQL database at address, which by is a node of.
-func VerifyAuditDatabase(ctx context.Context, address string, by schemas.EntityID, files []events.CheckpointFile,
+// VerifyAuditDatabase is VerifyAuditFile of the PostgreSQL database at address.
+func VerifyAuditDatabase(ctx context.Context, address string, files []events.CheckpointFile,
 	deep bool) (v events.Verified, err error) {
 	s, err := store.Open(ctx, store.Options{URL: address})
 	if err != nil {
@@ -131,14 +131,14 @@ func VerifyAuditDatabase(ctx context.Context, address string, by schemas.EntityI
 		return v, err
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		v, err = verifyAuditIn(tx, events.Origin{Place: place, Node: by}, files, deep)
+		v, err = verifyAuditIn(tx, place, files, deep)
 		return err
 	})
 	return v, err
 }
 
-func verifyAuditIn(tx *store.Tx, at events.Origin, files []events.CheckpointFile, deep bool) (events.Verified, error) {
-	v, err := events.Verify(tx, at, files)
+func verifyAuditIn(tx *store.Tx, place string, files []events.CheckpointFile, deep bool) (events.Verified, error) {
+	v, err := events.Verify(tx, place, files)
 	if err != nil {
 		return v, err
 	}

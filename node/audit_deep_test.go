@@ -45,7 +45,7 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 	h.Must(h.Lead, "agent_deactivate", map[string]any{"agent": "x-2"})
 
 	verified := func() events.Verified {
-		v, err := node.VerifyAuditFile(t.Context(), h.Node.Home.Database(), events.Origin{}, nil, true)
+		v, err := node.VerifyAuditFile(t.Context(), h.Node.Home.Database(), "", nil, true)
 		require.NoError(t, err)
 		return v
 	}

@@ -22,7 +22,7 @@ func (h homestead) verified(folders ...string) events.Verified {
 	h.Helper()
 	files, err := node.CheckpointFiles(append([]string{h.home.Checkpoints()}, folders...)...)
 	require.NoError(h, err)
-	v, err := node.VerifyAuditFile(h.Context(), h.home.Database(), events.Origin{}, files, false)
+	v, err := node.VerifyAuditFile(h.Context(), h.home.Database(), "", files, false)
 	require.NoError(h, err)
 	return v
 }

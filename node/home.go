@@ -89,13 +89,3 @@ func (h Home) nodeKey() (keys.Identity, error) {
 	f, err := loadOrCreate(h.NodeKey(), keys.Identity.ID, keys.Node, noPassphrase, nil)
 	return f.Identity, err
 }
-
-// NodeID is the id of the home's node; "" where it has no key yet, or one that cannot be read.
-func (h Home) NodeID() schemas.EntityID {
-	f, err := keys.LoadFile(h.NodeKey(), noPassphrase)
-	if err != nil {
-		return ""
-	}
-	f.Identity.Erase()
-	return f.EntityID
-}

@@ -58,7 +58,7 @@ func Inspect(ctx context.Context, home Home, files []events.CheckpointFile,
 	here []schemas.EntityID) (i Inspection, err error) {
 	i.Report, err = store.VerifyLive(ctx, home.Database(), func(tx *store.Tx) (err error) {
 		i = Inspection{Known: map[schemas.EntityID]agents.Record{}}
-		i.Record, i.RecordErr = events.Verify(tx, events.Origin{Node: home.NodeID()}, files)
+		i.Record, i.RecordErr = events.Verify(tx, "", files)
 		i.Trust, i.TrustErr = trust.Verify(tx)
 		if state, err := embedding.Inspect(tx); err == nil {
 			i.Vectors = &state

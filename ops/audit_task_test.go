@@ -47,7 +47,7 @@ func TestACleanTaskIsSilent(t *testing.T) {
 	r := report()
 	require.Empty(t, r.Findings)
 	require.Greater(t, r.Messages, 8)
-	v, err := node.VerifyAuditFile(t.Context(), h.node.Home.Database(), events.Origin{}, nil, false)
+	v, err := node.VerifyAuditFile(t.Context(), h.node.Home.Database(), "", nil, false)
 	require.NoError(t, err)
 	require.True(t, v.Sound(), "%v", v.Damage)
 	require.Equal(t, int64(r.Messages), v.Messages)

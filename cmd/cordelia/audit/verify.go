@@ -93,15 +93,12 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	own, address, at := f.db == "", "", events.Origin{Place: events.AnyPlace}
-	if len(f.checkpoints) == 0 { // what the user names counts, whoever signed it
-		at.Node = home.NodeID()
-	}
+	own, address, place := f.db == "", "", events.AnyPlace
 	if own {
 		if address, err = a.Database(home); err != nil {
 			return err
 		}
-		f.db, at.Place = home.Database(), ""
+		f.db, place = home.Database(), ""
 		if address == "" && !cli.Exists(f.db) {
 			return a.NoDatabase(home)
 		}
@@ -113,9 +110,9 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	done := a.Progress("verifying")
 	var v events.Verified
 	if address != "" {
-		v, err = node.VerifyAuditDatabase(ctx, address, at.Node, files, f.deep)
+		v, err = node.VerifyAuditDatabase(ctx, address, files, f.deep)
 	} else {
-		v, err = node.VerifyAuditFile(ctx, f.db, at, files, f.deep)
+		v, err = node.VerifyAuditFile(ctx, f.db, place, files, f.deep)
 	}
 	done()
 	if err != nil {
@@ -186,6 +183,10 @@ func showVerified(a *cli.App, v events.Verified) {
 		f.Styled(string(d.Kind), cli.Clean(d.What), cli.Red)
 	}
 	a.List(f)
+	if !v.Sound() && len(v.Nodes) > 1 {
+		a.Note("if one of these nodes is another home's that shares the folder: move its files into a folder of its own, " +
+			"and name that in its checkpoint_dirs")
+	}
 	if v.Checkpoints == 0 {
 		a.Note("there is no checkpoint: entries cut off at the end, or a record made anew, would not show")
 	}

@@ -52,7 +52,7 @@ func TestBothEnginesTellTheSame(t *testing.T) {
 			require.NoError(t, wrong[1], "PostgreSQL")
 			require.NotEmpty(t, told[0].Lines)
 			require.Equal(t, told[0].Lines, told[1].Lines)
-			verified, err := node.VerifyAuditDatabase(t.Context(), databases[1], "", nil, true)
+			verified, err := node.VerifyAuditDatabase(t.Context(), databases[1], nil, true)
 			requireProven(t, verified, err)
 		})
 	}

@@ -111,7 +111,7 @@ func TestScenarios(t *testing.T) {
 			if _, err := Play(context.WithoutCancel(t.Context()), n, p.Transport, p.Script); err != nil {
 				t.Fatal(err)
 			}
-			verified, err := node.VerifyAuditFile(t.Context(), n.Database(), events.Origin{}, nil, true)
+			verified, err := node.VerifyAuditFile(t.Context(), n.Database(), "", nil, true)
 			requireProven(t, verified, err)
 		})
 	}

@@ -66,7 +66,7 @@ func requireWhole(t testing.TB, path string, look ...func(*store.Tx) error) (ite
 	t.Helper()
 	items, entries, err := whole(t, path, look...)
 	require.NoError(t, err)
-	deep, err := node.VerifyAuditFile(t.Context(), path, events.Origin{}, nil, true)
+	deep, err := node.VerifyAuditFile(t.Context(), path, "", nil, true)
 	require.NoError(t, err)
 	require.Empty(t, deep.Damage)
 	return items, entries
