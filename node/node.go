@@ -222,9 +222,9 @@ func (n *Node) Regularly(every time.Duration, what string, f func(context.Contex
 	})
 }
 
-// closeWait is how long the end of a process waits for a server's database: as long as a write
-// waits for others.
-const closeWait = 10 * time.Second
+// closeWait is how long the end of a process waits for a server's database: longer than a write waits for
+// others, which then says so itself.
+const closeWait = 12 * time.Second
 
 // Close ends the routines, writes what is buffered and closes the database. Where a server does
 // not answer it gives up what was not acknowledged.

@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,8 @@ func TestAloneComesAfterWhatIsUnderWay(t *testing.T) {
 			INSERT INTO node(name, value) VALUES ('left', ''); SELECT pg_sleep(2); COMMIT`)
 	}()
 	storetest.Admin(t, address, `DO $$ BEGIN LOOP
-		EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory');
+		EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
 		PERFORM pg_sleep(0.01); END LOOP; END $$`)
 	require.Equal(t, []string{"left"}, lines(t, alone(t, address), `SELECT name FROM node WHERE name = 'left'`))
 	<-done
@@ -86,4 +89,59 @@ func TestACutOffNodeFindsTheStateMoved(t *testing.T) {
 		err := node.Write(context.Background(), write)
 		return err != nil && strings.Contains(err.Error(), "was moved to another one")
 	}, patience, 10*time.Millisecond)
+}
+
+// A process that loses the lock after it asked for the last time still lets nobody write into what it moves away.
+func TestNobodyWritesAmidAMove(t *testing.T) {
+	address := storetest.Database(t, storetest.Server(t), t.Name())
+	s := alone(t, address)
+	late := make(chan error, 1)
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		if err := s.MarkMoved(tx); err != nil {
+			return err
+		}
+		storetest.Admin(t, address, `SELECT pg_terminate_backend(pid) FROM pg_locks l WHERE locktype = 'advisory'
+			AND mode = 'ExclusiveLock' AND NOT EXISTS (SELECT FROM pg_locks o WHERE o.pid = l.pid AND
+			o.locktype = 'relation' AND o.mode = 'AccessExclusiveLock')
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+		go func() {
+			node, err := store.Open(context.Background(), store.Options{URL: address})
+			if err == nil {
+				err = errors.Join(node.Write(context.Background(), func(tx *store.Tx) error {
+					_, err := tx.Exec(`INSERT INTO node(name, value) VALUES ('late', '')`)
+					return err
+				}), node.Close())
+			}
+			late <- err
+		}()
+		time.Sleep(500 * time.Millisecond) // so that it would come in
+		return nil
+	}))
+	require.ErrorContains(t, <-late, "was moved to another one")
+}
+
+// What is done alone may take longer than a session of the database is let idle.
+func TestAloneOutlivesTheLimitsOfADatabase(t *testing.T) {
+	address := storetest.Database(t, storetest.Server(t), t.Name())
+	for _, limit := range []string{"idle_session_timeout", "idle_in_transaction_session_timeout"} {
+		storetest.Admin(t, address, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET `+limit+` = 300',
+			current_database()); END $$`)
+	}
+	s := alone(t, address)
+	time.Sleep(time.Second)
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		time.Sleep(time.Second)
+		return s.MarkMoved(tx)
+	}))
+}
+
+// A database with another program's table of a name that is looked for first is told as another program's.
+func TestAnotherProgramsCounters(t *testing.T) {
+	for i, columns := range []string{"id int", "name int, value int", "name text, value text"} {
+		address := storetest.Empty(t, storetest.Server(t), fmt.Sprint(t.Name(), i))
+		storetest.Admin(t, address, "CREATE TABLE counters("+columns+")")
+		_, err := store.Vacant(t.Context(), store.Options{URL: address})
+		require.ErrorIs(t, err, schemas.ErrConflict, columns)
+		require.ErrorContains(t, err, "of another program", columns)
+	}
 }

@@ -135,7 +135,7 @@ func classifyServer(err error) (error, bool) {
 			"see that it runs and that its address is right (pg_isready), then repeat the call")
 	case postgres.CutOff:
 		return unavailable("the connection to the database server was lost",
-			"repeat it; if it fails again, see that the server runs (pg_isready)")
+			"repeat the call; if it fails again, see that the server runs (pg_isready)")
 	case postgres.Unkept:
 		return schemas.Invalidf("a text holds the character NUL, or bytes that are no UTF-8; nothing was written").
 			Try("leave them out").Because(err), true

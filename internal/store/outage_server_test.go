@@ -54,7 +54,7 @@ func TestAConnectionThatIsLost(t *testing.T) {
 		err := c.do(cutAmid(t, c.address, c.amid))
 		require.ErrorIs(t, err, schemas.ErrUnavailable, c.amid)
 		require.ErrorContains(t, err, "was lost; nothing was written", c.amid)
-		require.ErrorContains(t, err, "repeat it", c.amid)
+		require.ErrorContains(t, err, "repeat the call", c.amid)
 	}
 }
 

@@ -33,6 +33,10 @@ func errOthers(connections int) error {
 //
 // Errors: CodeBusy when a node was started meanwhile.
 func (s *Store) MarkMoved(tx *Tx) error {
+	// Who connects from here on waits in refuseMoved until this has committed; who did before is counted.
+	if _, err := tx.Exec(postgres.LockCounters); err != nil {
+		return err
+	}
 	if err := s.engine.(*server).isolated(tx); err != nil {
 		return err
 	}

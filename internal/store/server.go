@@ -170,7 +170,7 @@ func (s *server) isolate(ctx context.Context) error {
 	return err
 }
 
-// isolated refuses what the database must not be left for unless no other can have connected to it.
+// isolated fails if another process may have connected to the database since isolate.
 func (s *server) isolated(tx *Tx) error {
 	if err := s.solo.Lasts(tx.ctx); err != nil {
 		return err

@@ -97,7 +97,11 @@ func NewConnector(url string, kind Kind) (*Connector, error) {
 	}
 	if kind.Alone {
 		set["application_name"] = application + " alone"
-		// A machine that is gone does not keep others out for hours.
+		// The limits of a role are not for what is done alone, which may take long.
+		set["idle_in_transaction_session_timeout"], set["statement_timeout"] = "0", "0"
+	}
+	if !c.pooled { // a session that only holds a lock keeps it, and loses it soon when its machine is gone
+		set["idle_session_timeout"] = "0"
 		set["tcp_keepalives_idle"], set["tcp_keepalives_interval"], set["tcp_keepalives_count"] = "10", "5", "4"
 	}
 	if kind.ReadOnly && !c.pooled { // which says it in each transaction
@@ -255,10 +259,10 @@ func (c *Connector) Dial(ctx context.Context) (*pgconn.PgConn, error) {
 	}
 	err = inspect(pg)
 	if err == nil && !c.alone && !c.pooled {
-		err = announce(ctx, pg)
+		err = shareLock(ctx, pg)
 	}
 	if err == nil {
-		err = stayed(ctx, pg)
+		err = refuseMoved(ctx, pg)
 	}
 	if err == nil && c.clock != nil {
 		err = c.clock.ask(ctx, pg)

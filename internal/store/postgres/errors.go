@@ -31,6 +31,7 @@ const (
 	Unkept          // text that the server cannot keep: NUL, or bytes that are not UTF-8
 	NoSchema        // the search_path names none that there is
 	NoTable         // there is none of that name
+	Unlike          // a table of that name has other columns, or of other types
 	Foreign         // not an error of PostgreSQL
 )
 
@@ -130,6 +131,8 @@ func FaultOf(err error) Fault {
 		return NoSchema
 	case "42P01":
 		return NoTable
+	case "42703", "42804", "42883", "22P02":
+		return Unlike
 	case "22021", "22P05":
 		return Unkept
 	case "XX001", "XX002":

@@ -12,10 +12,10 @@ import (
 	"cordelia/schemas"
 )
 
-// presence is the advisory lock that tells whether nodes use the database: each of their sessions
+// inUse is the advisory lock that tells whether nodes use the database: each of their sessions
 // shares it, and a process that is to be alone takes it whole. Behind a pooler no lock lasts as long
 // as a session.
-const presence = "7165071307693648227"
+const inUse = "7165071307693648227"
 
 // How long one waits for the sessions of processes that have just ended, and how often it looks.
 const (
@@ -23,11 +23,11 @@ const (
 	endingEvery = 50 * time.Millisecond
 )
 
-// announce shares the lock for as long as the session lasts. A role that may take no lock may write
+// shareLock shares it for as long as the session lasts. A role that may take no lock may write
 // nothing either.
-func announce(ctx context.Context, pg *pgconn.PgConn) error {
+func shareLock(ctx context.Context, pg *pgconn.PgConn) error {
 	for began := time.Now(); ; time.Sleep(endingEvery) {
-		shared, err := value(ctx, pg, "SELECT pg_try_advisory_lock_shared("+presence+")")
+		shared, err := value(ctx, pg, "SELECT pg_try_advisory_lock_shared("+inUse+")")
 		if FaultOf(err) == Denied {
 			return nil
 		}
@@ -41,20 +41,25 @@ func announce(ctx context.Context, pg *pgconn.PgConn) error {
 	}
 }
 
-// InsertMoved notes at what time the state was moved to another database.
+// InsertMoved notes at what time the state was moved to another database. LockCounters lets nobody look for
+// that until the transaction ends.
 const (
-	InsertMoved = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
-	selectMoved = `SELECT coalesce(max(value), 0) FROM counters WHERE name = 'moved'`
+	InsertMoved  = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
+	LockCounters = `LOCK TABLE counters IN ACCESS EXCLUSIVE MODE`
+	selectMoved  = `SELECT coalesce(max(value), 0) FROM counters WHERE name = 'moved'`
 )
 
 // ErrMoved is the cause where a database is refused whose state was moved to another one.
 var ErrMoved = errors.New("postgres: the state was moved to another database")
 
-// stayed refuses such a database, also to a node that was cut off meanwhile.
-func stayed(ctx context.Context, pg *pgconn.PgConn) error {
+// refuseMoved refuses such a database, also to a node that was cut off meanwhile.
+func refuseMoved(ctx context.Context, pg *pgconn.PgConn) error {
 	text, err := value(ctx, pg, selectMoved)
-	if FaultOf(err) == NoTable {
-		return nil // it is new
+	switch FaultOf(err) {
+	case NoTable: // the database is new
+		return nil
+	case Unlike: // it is another program's, which the look at its schema says
+		return nil
 	}
 	if err != nil || text == "0" {
 		return err
@@ -82,7 +87,7 @@ func TakeSolo(ctx context.Context, dial *Connector) (s *Solo, others int, err er
 		return nil, 0, err
 	}
 	for began := time.Now(); ; time.Sleep(endingEvery) {
-		taken, err := value(ctx, pg, "SELECT pg_try_advisory_lock("+presence+")")
+		taken, err := value(ctx, pg, "SELECT pg_try_advisory_lock("+inUse+")")
 		if err == nil {
 			others, err = count(ctx, pg)
 		}
@@ -90,7 +95,7 @@ func TakeSolo(ctx context.Context, dial *Connector) (s *Solo, others int, err er
 			return &Solo{pg}, 0, nil
 		}
 		if err == nil && taken == "t" { // the nodes that were counted may have to connect again
-			_, err = value(ctx, pg, "SELECT pg_advisory_unlock("+presence+")")
+			_, err = value(ctx, pg, "SELECT pg_advisory_unlock("+inUse+")")
 		}
 		if err != nil || time.Since(began) > endingWait {
 			pg.Close(context.Background()) //nolint:errcheck // the first error tells
@@ -110,7 +115,7 @@ func count(ctx context.Context, pg *pgconn.PgConn) (int, error) {
 // Lasts fails if the connection was lost, and others may have connected since.
 func (s *Solo) Lasts(ctx context.Context) error {
 	if _, err := value(ctx, s.pg, "SELECT 1"); err != nil {
-		return fmt.Errorf("have the database alone: %w", err)
+		return fmt.Errorf("have the database alone: %w", marked(s.pg, err))
 	}
 	return nil
 }
