@@ -179,7 +179,9 @@ func (r *restoring) noKey(s standing, aside string) error {
 		}
 		try = fmt.Sprintf("%s--key %s %s", again, right, r.o.Backup)
 	default:
-		try += keptFile + filepath.Base(keys.OldFile(r.home.HumanKey(), uint32(s.seq)))
+		if head, err := keys.ReadHeader(given); err != nil || int64(head.KeySeq) > s.seq {
+			try += keptFile + filepath.Base(keys.OldFile(r.home.HumanKey(), uint32(s.seq)))
+		}
 	}
 	return schemas.Deniedf("%s; nothing was written", what).
 		Expecting("the person's key as the backup has it: no other key opens the restored home").

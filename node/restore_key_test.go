@@ -176,7 +176,10 @@ func TestARestoreNamesTheKeyOfTheBackupsTime(t *testing.T) {
 func TestRestoreOfALaterKeyOfThePerson_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	var scout schemas.EntityID
-	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) { scout = h.worker(n, ann, "scout") })
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		scout = h.worker(n, ann, "scout")
+		h.worker(n, ann, "tern")
+	})
 	before := h.backup("before.db")
 	h.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
 		_, err := n.RotateKey(t.Context(), ann.Principal, r, "ann", "")
@@ -201,20 +204,30 @@ func TestRestoreOfALaterKeyOfThePerson_INV_RESTORE(t *testing.T) {
 	there := homestead{T: t, home: node.Home(filepath.Join(t.TempDir(), "home"))}
 	_, err = node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: before, Key: old, AcceptBackup: true})
 	require.NoError(t, err)
+	there.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+		_, err := n.RotateKey(t.Context(), ann.Principal, r, "tern", "")
+		require.NoError(t, err)
+	})
 	for backup, with := range map[string]string{forged: theirs, after: old} {
 		_, err = node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: backup, Key: with, AcceptBackup: true})
 		require.ErrorIs(t, err, schemas.ErrDenied)
 		require.Equal(t, backup == forged, strings.Contains(err.Error(), "signed with the present one"), err.Error())
 	}
+	var notes []string
 	for range 2 { // repeated, as after a kill
 		report, err := node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: after, Key: key})
 		require.NoError(t, err)
 		require.Equal(t, node.CarriedOver, report.Present)
 		require.Empty(t, report.Suspended)
+		notes = append(notes, report.Notes...)
 	}
+	require.Contains(t, strings.Join(notes, "\n"), "cordelia key rotate tern")
 	there.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
 		require.EqualValues(t, 2, there.record(n, "ann").Key.KeySeq)
 		_, err := n.UnwrapKey(t.Context(), r, scout)
 		require.NoError(t, err, "the agent's key is sealed to the later key")
+		_, err = n.RotateKey(t.Context(), ann.Principal, r, "tern", "")
+		require.NoError(t, err)
 	})
+	there.backup("sealed.db") // which opens each sealed key
 }

@@ -108,8 +108,8 @@ func (p *restorePlan) carryStandings(present, backup *store.Tx, was []standing, 
 		if err := p.takeLaterKey(backup, n, w); err != nil {
 			return err
 		}
-		if p.laterKeys[w.parent] && bytes.Equal(w.public, n.public) {
-			n.sealed = w.sealed // to the later key of its person
+		if p.laterKeys[w.parent] {
+			p.sealToLaterKey(w, &n)
 		}
 		c, err := p.carryStanding(present, n, w)
 		if err != nil {
@@ -127,6 +127,19 @@ func (p *restorePlan) carryStandings(present, backup *store.Tx, was []standing, 
 	}
 	slices.Sort(p.report.Lost)
 	return nil
+}
+
+// sealToLaterKey takes the sealed key that the backup has of an agent whose person has a later key there. If the
+// agent has a later one itself, nobody has sealed it to that.
+func (p *restorePlan) sealToLaterKey(was standing, now *standing) {
+	switch {
+	case bytes.Equal(was.public, now.public):
+		now.sealed = was.sealed
+	case now.seq > was.seq:
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("the sealed key of %s opens with the earlier key of its "+
+			"parent alone; as long as its key file is on this machine, seal it anew: cordelia key rotate %s", was.Name,
+			was.Name))
+	}
 }
 
 // carryStanding plans one entity that both databases know: as it is now, but for a removal

@@ -26,7 +26,7 @@ func (p *restorePlan) takeLaterKey(backup *store.Tx, now, was standing) error {
 		return schemas.Deniedf("the key of %s in the backup, number %d, is later than the present one, number %d, and "+
 			"the backup's audit record has no rotation to it that is signed with the present one", was.Name, was.seq,
 			now.seq).
-			Try("restore another backup")
+			Try("restore another backup, or this one into a new folder with --home")
 	}
 	p.laterKeys[was.ID] = true
 	return nil

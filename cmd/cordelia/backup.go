@@ -48,7 +48,8 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 				f.Add("your key", report.HumanKey)
 				a.List(f)
 				if len(report.Unopened) > 0 {
-					a.Note("these sealed keys do not open: %s", cli.Clean(strings.Join(report.Unopened, ", ")))
+					a.Note("these sealed keys do not open: %s; as long as the agent's key file is on this machine, "+
+						"cordelia key rotate NAME seals a new one", cli.Clean(strings.Join(report.Unopened, ", ")))
 				}
 				if report.HumanKey == "" {
 					a.Note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself",
