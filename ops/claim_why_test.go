@@ -56,8 +56,9 @@ func TestAnOverdueItemSaysSo(t *testing.T) {
 		"within_seconds": 60}}})["items"].([]any)[0].(map[string]any)
 	id := map[string]any{"work_id": made["work_id"]}
 	require.Contains(t, h.textOf(h.lead, "task_status", id), "deadline ")
+	require.Contains(t, h.textOf(h.lead, "task_claim", id), ", its deadline is 20")
 	h.clock.advance(61 * time.Second)
-	require.Contains(t, h.textOf(h.lead, "task_claim", id), "it is failed: its deadline was over")
+	require.Contains(t, h.textOf(h.lead, "task_claim", id), "it failed: its deadline was over")
 }
 
 // A person reads reports that did not count; what the record says of them is what happened.

@@ -303,8 +303,7 @@ func TestPlansAskForChecksThatCanBeMade(t *testing.T) {
 	require.Contains(t, e.Violations[0].Msg, "only of date; without one a validator judges")
 }
 
-// A result is any JSON value, a call without an exit worked, and what went well has no
-// reason to have failed.
+// A result is any JSON value, and what went well has no reason to have failed.
 func TestResultsAreAnyJSON(t *testing.T) {
 	h := newHouse(t)
 	crew := h.crew("one", "two")

@@ -21,6 +21,7 @@ type Claimed struct {
 	Fence     int64           `json:"fence"`
 	Lease     int             `json:"lease_seconds"`
 	ExpiresAt string          `json:"expires_at"`
+	Deadline  string          `json:"deadline,omitempty"` // of the item
 	Attempt   int             `json:"attempt"`
 	Resumed   bool            `json:"resumed,omitempty"`
 	Today     string          `json:"today"` // models do not know
@@ -213,6 +214,9 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 	c.WorkID, c.TaskID, c.GroupID, c.Fence, c.Attempt = r.id, r.task, r.group, r.fence, r.attempt
 	c.Lease, c.ExpiresAt, c.Today = int(r.lease/1e6), events.Timestamp(r.leaseUntil), g.Tx().Now().UTC().Format(
 		"Monday, 2006-01-02")
+	if r.deadline > 0 {
+		c.Deadline = events.Timestamp(r.deadline)
+	}
 	if r.depends == 0 {
 		return c, true, nil
 	}

@@ -27,7 +27,7 @@ const (
 type Evidence struct {
 	Tool  string `json:"tool" jsonschema:"name"`
 	Input string `json:"input,omitempty" also:"command" free:"json" jsonschema:"given"`
-	Exit  int    `json:"exit" also:"exitcode" jsonschema:"0: worked"`
+	Exit  int    `json:"exit" also:"exitcode" jsonschema:"0 if it worked"`
 	Head  string `json:"head,omitempty" also:"output" jsonschema:"output begins"` // the output's beginning
 	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`                 // and its end
 }
@@ -132,15 +132,15 @@ func (r Receipt) Counts() bool { return !r.Late && r.Before == "" }
 func (r Receipt) Stale() error {
 	if r.Before != "" {
 		return schemas.Conflictf(
-			"this lease was already reported: %s; this report differs, does not count, and was kept for the operator",
-			r.Before).
+			"this lease was already reported: %s; this report differs and does not count; the operator gets the first "+
+				"such one", r.Before).
 			Try("take other work with %s", schemas.Tool("task_claim"))
 	}
 	if !r.Late {
 		return nil
 	}
-	return schemas.Conflictf("the lease with fence %d has ended; this report does not count, and was kept for the "+
-		"operator", r.Fence).
+	return schemas.Conflictf("the lease with fence %d has ended; this report does not count; the operator gets the "+
+		"first such one", r.Fence).
 		Try("stop working on it and take other work with %s", schemas.Tool("task_claim"))
 }
 

@@ -84,7 +84,7 @@ func (s *seen) whyNot(g access.Grant, want Wanted) (why string, never bool, err 
 		return s.whyReadyNot(g, want)
 	}
 	if s.outcome == string(schemas.WorkOverdue) {
-		return fmt.Sprintf("it is %s: its deadline was over", s.state), true, nil
+		return "it failed: its deadline was over", true, nil
 	}
 	return "it is " + string(s.state), true, nil
 }

@@ -132,6 +132,9 @@ func showLease(a *cli.App, w work.Claimed) {
 	f.Add("item", cli.Short(w.WorkID))
 	f.Add("fence", fmt.Sprint(w.Fence))
 	f.Add("until", cli.Clock(w.ExpiresAt))
+	if w.Deadline != "" {
+		f.Add("deadline", cli.Clock(w.Deadline))
+	}
 	f.Add("today", cli.Clean(w.Today))
 	if w.Attempt > 1 {
 		f.Add("attempt", fmt.Sprint(w.Attempt))
@@ -249,10 +252,10 @@ func lateReports(f *cli.Fields, list []work.LateReport) {
 	for _, l := range list {
 		f.Add("late report", cli.Clean(fmt.Sprintf("%s, by %s with fence %d, %s", l.Outcome, l.By, l.Fence,
 			cli.Clock(l.At))))
-		f.Add("", cli.Clean(l.Note))
-		f.Add("", cli.Clean(cli.InWords(l.Result)))
+		f.Add("its note", cli.Clean(l.Note))
+		f.Add("its result", cli.Clean(cli.InWords(l.Result)))
 		if len(l.Evidence) > 0 {
-			f.Add("", cli.Clean(cli.InWords(cli.RawOf(l.Evidence))))
+			f.Add("its evidence", cli.Clean(cli.InWords(cli.RawOf(l.Evidence))))
 		}
 	}
 }
