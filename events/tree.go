@@ -149,6 +149,8 @@ const NoDatabase = "absent"
 // Left says which entries the restore left.
 func (d ForkDetail) Left() string {
 	switch {
+	case d.AbandonedEntries == d.ForkAt+1:
+		return fmt.Sprintf("entry %d was left", d.AbandonedEntries)
 	case d.AbandonedEntries > d.ForkAt:
 		return fmt.Sprintf("entries %d to %d were left", d.ForkAt+1, d.AbandonedEntries)
 	case d.AbandonedEntries > 0:

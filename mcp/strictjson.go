@@ -89,7 +89,7 @@ func ended(dec *jsontext.Decoder) *RPCError {
 	return nil
 }
 
-// notObject refuses what is no object: as that where it is JSON.
+// notObject refuses a message that is no object: for this reason if it is JSON, else because it is none.
 func notObject(dec *jsontext.Decoder, why string) *RPCError {
 	if _, err := dec.ReadValue(); err != nil {
 		return refusal(err)

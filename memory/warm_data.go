@@ -66,8 +66,8 @@ type content struct {
 	validated  *bool
 }
 
-// typeOf is the one type whose fields data has, empty if none or several fit. What data says its
-// own type is belongs to one of them, whatever else is wrong with it.
+// typeOf is the one type whose fields data has, empty if none or several fit. Data that says its
+// own type is of the item type that has it, even if other fields are wrong.
 func typeOf(data json.RawMessage) (t ItemType) {
 	if t := typeNamed(data); t != "" {
 		return t

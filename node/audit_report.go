@@ -225,7 +225,7 @@ func (r *reporting) countEntry(e events.Recorded) {
 	case e.Action == "key_rotate" || e.Action == "key_unwrap":
 		r.addNotable(e, "%s of %s%s", e.Action, e.Target, because(d.Reason))
 	case e.Action == events.RestoreAction && e.Target == events.RestoreTarget:
-		r.addNotable(e, "a backup that shares entries up to %d was restored; %s", d.ForkAt, d.Left())
+		r.addNotable(e, "a backup was restored, with entries up to %d; %s", d.ForkAt, d.Left())
 	case d.Late > 0 && !r.seats[e.Target]:
 		what := "reported on a lease that was over"
 		if d.Before != "" {

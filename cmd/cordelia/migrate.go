@@ -1,7 +1,7 @@
 package main
 
 import (
-	"strings"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +13,9 @@ import (
 
 // toFile is the value of --to for the way back.
 const toFile = "file"
+
+// serverAddress matches how an address of a PostgreSQL database begins.
+var serverAddress = regexp.MustCompile(`^(postgres(ql)?://|\s*[a-z_]+\s*=)`)
 
 func migrateCommand(a *cli.App) *cobra.Command {
 	var o node.MoveOptions
@@ -83,7 +86,7 @@ func between(a *cli.App, home node.Home, to string, o *node.MoveOptions) error {
 	case to == toFile:
 		o.From = present
 		return nil
-	case !strings.Contains(to, "=") && !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://"):
+	case !serverAddress.MatchString(to):
 		// It is not shown: mistyped, it may hold a password that is not found.
 		return schemas.Invalidf("--to is no address of a PostgreSQL database").
 			Expecting("postgres://user@host:5432/database, or file")

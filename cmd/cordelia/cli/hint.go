@@ -38,7 +38,7 @@ func (a *App) inCommands(h schemas.Hint, as string) string {
 		}
 		lacks := ""
 		if c.Lacked && as != "" {
-			lacks = " (not a tool of " + as + "'s)"
+			lacks = " (" + as + " lacks it; to give it: cordelia agent capabilities " + as + " --tools +" + c.Tool + ")"
 		}
 		if !c.Do {
 			return a.Here(a.command(c.Tool, given, c.Bare)) + lacks

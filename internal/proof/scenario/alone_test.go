@@ -78,6 +78,7 @@ func TestNoWriteIsLostInAMoveOnPostgreSQL(t *testing.T) {
 		}
 		written += len(done)
 	}
+	require.Positive(t, written)
 	t.Logf("%d moves beside writers; %d acknowledged writes are there", moved, written)
 }
 
@@ -110,5 +111,6 @@ func TestNoRevocationIsLostInARestoreOnPostgreSQL(t *testing.T) {
 	for _, i := range revoked {
 		require.Contains(t, runs(t, n, "agent", "show", fmt.Sprintf("hand%d", i%agents)), "deactivated")
 	}
+	require.NotEmpty(t, revoked)
 	t.Logf("%d restores, %d revocations beside them", restored, len(revoked))
 }
