@@ -214,7 +214,7 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 	c.WorkID, c.TaskID, c.GroupID, c.Fence, c.Attempt = r.id, r.task, r.group, r.fence, r.attempt
 	c.Lease, c.ExpiresAt, c.Today = int(r.lease/1e6), events.Timestamp(r.leaseUntil), g.Tx().Now().UTC().Format(
 		"Monday, 2006-01-02")
-	if r.deadline > 0 {
+	if r.deadline > 0 && !c.Placed { // a seat says what is left of its budget
 		c.Deadline = events.Timestamp(r.deadline)
 	}
 	if r.depends == 0 {
