@@ -15,8 +15,9 @@ import (
 	"cordelia/internal/store/storetest"
 )
 
-// besides runs commands again and again, several at once, until stop, and gives the numbers of those
-// that were acknowledged.
+// besides runs commands again and again, two at once, until stop, and gives the numbers of those
+// that were acknowledged. Each pauses for up to six times as long as its command took, so that there
+// are moments without one.
 func besides(t *testing.T, n *Node, command func(i int) []string) (stop func() []int) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -29,6 +30,7 @@ func besides(t *testing.T, n *Node, command func(i int) []string) (stop func() [
 				i := next
 				next++
 				mu.Unlock()
+				began := time.Now()
 				if _, _, code, err := n.Run(t.Context(), command(i)...); err == nil && code == 0 {
 					mu.Lock()
 					done = append(done, i)
@@ -37,7 +39,7 @@ func besides(t *testing.T, n *Node, command func(i int) []string) (stop func() [
 				select {
 				case <-end:
 					return
-				case <-time.After(time.Duration(i*137%600) * time.Millisecond):
+				case <-time.After(time.Since(began) * time.Duration(i*137%600) / 100):
 				}
 			}
 		})
@@ -78,7 +80,7 @@ func TestNoWriteIsLostInAMoveOnPostgreSQL(t *testing.T) {
 		}
 		written += len(done)
 	}
-	require.Positive(t, written)
+	require.GreaterOrEqual(t, min(moved, written), soak.Count(t, 0, 1))
 	t.Logf("%d moves beside writers; %d acknowledged writes are there", moved, written)
 }
 
@@ -111,6 +113,6 @@ func TestNoRevocationIsLostInARestoreOnPostgreSQL(t *testing.T) {
 	for _, i := range revoked {
 		require.Contains(t, runs(t, n, "agent", "show", fmt.Sprintf("hand%d", i%agents)), "deactivated")
 	}
-	require.NotEmpty(t, revoked)
+	require.GreaterOrEqual(t, min(restored, len(revoked)), soak.Count(t, 0, 1))
 	t.Logf("%d restores, %d revocations beside them", restored, len(revoked))
 }
