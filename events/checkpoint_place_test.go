@@ -97,3 +97,16 @@ func TestCheckpointsOfAllAddressesCount(t *testing.T) {
 			return nil
 		}))
 }
+
+// What another node signed counts in each folder that is named: else a record made up with a node key of its own
+// would pass for another home's.
+func TestCheckpointsOfAnotherNodeCount(t *testing.T) {
+	f, madeUp := newFixture(t), newFixture(t)
+	node, other := newNotary(t), newNotary(t)
+	f.grown(3)
+	f.sign(node)
+	madeUp.grown(9)
+	madeUp.sign(other)
+	require.True(t, f.verified(f.files(node)).Sound())
+	require.False(t, madeUp.verified(f.files(node, other)).Sound())
+}

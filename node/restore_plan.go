@@ -130,7 +130,7 @@ func (p *restorePlan) carryStandings(present, backup *store.Tx, was []standing, 
 }
 
 // sealToLaterKey takes the sealed key that the backup has of an agent whose person has a later key there. If the
-// agent has a later one itself, nobody has sealed it to that.
+// agent has a later one itself, the backup has no seal of it.
 func (p *restorePlan) sealToLaterKey(was standing, now *standing) {
 	switch {
 	case bytes.Equal(was.public, now.public):

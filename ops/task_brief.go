@@ -21,8 +21,8 @@ func leaseText(w work.Claimed) string {
 	lines := []string{inset(w.Intent), words(", ", fmt.Sprintf("work %s of task %s", short(w.WorkID), short(w.TaskID)),
 		when(w.GroupID != "", "group %s", w.GroupID),
 		when(w.Attempt > 1, "attempt %d", w.Attempt), when(w.Resumed, "held already")) +
-		fmt.Sprintf("; yours until %s%s; today is %s", second(w.ExpiresAt), when(w.Deadline != "", ", its deadline is %s",
-			second(w.Deadline)), w.Today)}
+		fmt.Sprintf("; yours until %s%s; today is %s", second(w.ExpiresAt),
+			when(w.Deadline != "", ", its deadline is %s", second(w.Deadline)), w.Today)}
 	if text := briefPage(w, briefPages(w), 1); text != "" {
 		lines = append(lines, text)
 	}

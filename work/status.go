@@ -39,7 +39,7 @@ type Status struct {
 	Note        string           `json:"note,omitempty"`
 	Created     string           `json:"created_at"`
 	Deadline    string           `json:"deadline,omitempty"`
-	Overdue     bool             `json:"overdue,omitempty"` // open after its deadline: the next process that looks ends it
+	Overdue     bool             `json:"overdue,omitempty"` // open after its deadline, until a process ends it
 	Finished    string           `json:"finished_at,omitempty"`
 	ResultHash  string           `json:"result_hash,omitempty"` // beside the whole result
 	Brief       *Brief           `json:"brief,omitempty"`

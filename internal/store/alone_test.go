@@ -91,8 +91,8 @@ func TestACutOffNodeFindsTheStateMoved(t *testing.T) {
 	}, patience, 10*time.Millisecond)
 }
 
-// A process that loses the lock after it asked for the last time still lets nobody write into what it moves away.
-func TestNobodyWritesAmidAMove(t *testing.T) {
+// A process may lose the lock after it asked for the last time: no node writes into the state that it moves away.
+func TestNoNodeWritesAmidAMove(t *testing.T) {
 	address := storetest.Database(t, storetest.Server(t), t.Name())
 	s := alone(t, address)
 	late := make(chan error, 1)
@@ -135,7 +135,7 @@ func TestAloneOutlivesTheLimitsOfADatabase(t *testing.T) {
 	}))
 }
 
-// A database with another program's table of a name that is looked for first is told as another program's.
+// A database with another program's table of a name that is looked for first is refused as another program's.
 func TestAnotherProgramsCounters(t *testing.T) {
 	for i, columns := range []string{"id int", "name int, value int", "name text, value text"} {
 		address := storetest.Empty(t, storetest.Server(t), fmt.Sprint(t.Name(), i))

@@ -33,7 +33,7 @@ func errOthers(connections int) error {
 //
 // Errors: CodeBusy when a node was started meanwhile.
 func (s *Store) MarkMoved(tx *Tx) error {
-	// Who connects from here on waits in refuseMoved until this has committed; who did before is counted.
+	// A node that connects from here on waits in refuseMoved until this has committed; the others are counted.
 	if _, err := tx.Exec(postgres.LockCounters); err != nil {
 		return err
 	}

@@ -184,8 +184,8 @@ func showVerified(a *cli.App, v events.Verified) {
 	}
 	a.List(f)
 	if !v.Sound() && len(v.Nodes) > 1 {
-		a.Note("if one of these nodes is another home's that shares the folder: move its files into a folder of its own, " +
-			"and name that in its checkpoint_dirs")
+		a.Note("if one of these nodes is another home's that shares the folder: move its files into a folder of " +
+			"its own, and name that in its checkpoint_dirs")
 	}
 	if v.Checkpoints == 0 {
 		a.Note("there is no checkpoint: entries cut off at the end, or a record made anew, would not show")

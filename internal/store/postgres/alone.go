@@ -41,8 +41,8 @@ func shareLock(ctx context.Context, pg *pgconn.PgConn) error {
 	}
 }
 
-// InsertMoved notes at what time the state was moved to another database. LockCounters lets nobody look for
-// that until the transaction ends.
+// InsertMoved notes at what time the state was moved to another database. LockCounters makes each node that
+// looks for that wait until the transaction ends.
 const (
 	InsertMoved  = `INSERT INTO counters(name, value) VALUES ('moved', ?) ON CONFLICT DO NOTHING`
 	LockCounters = `LOCK TABLE counters IN ACCESS EXCLUSIVE MODE`
