@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 )
 
 // Load inserts rows into a table in one statement, within the transaction of the connection
@@ -27,6 +28,7 @@ func Load(ctx context.Context, c any, table string, columns []string, rows iter.
 	}
 	_, err := own.pg.CopyFrom(ctx, in,
 		"COPY "+identifier(table)+" ("+strings.Join(list, ", ")+") FROM STDIN (FORMAT binary)")
+	in.close()
 	if in.err != nil { // the server only hears that the copy failed
 		err = in.err
 	}
@@ -51,16 +53,32 @@ const (
 	copyEnd    = "\xff\xff"
 )
 
-// copyInput gives rows in that format.
+// copyInput gives rows in that format. pgx reads it in a goroutine, and does not wait for that one
+// when the connection is lost.
 type copyInput struct {
 	next func() ([]any, error, bool)
 	left []byte
 	end  bool
 	err  error // of a row
+
+	reading sync.Mutex
+	closed  bool
+}
+
+// close waits for a Read that runs, and leaves the rows alone from then on.
+func (r *copyInput) close() {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	r.closed = true
 }
 
 // Read implements io.Reader.
 func (r *copyInput) Read(p []byte) (int, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.closed {
+		return 0, io.ErrClosedPipe
+	}
 	for len(r.left) == 0 {
 		if r.end {
 			return 0, io.EOF
