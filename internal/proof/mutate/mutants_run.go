@@ -17,7 +17,7 @@ func runMutants() []mutant {
 			"./run", "INV_DOOR"},
 		{"what is merged is what was judged", "run/trunk.go",
 			"commit := s.Commit\n",
-			"commit := t.kept(ctx, s.SubTaskID)\n",
+			"commit, _ := t.kept(ctx, s.SubTaskID)\n",
 			"./run", "TestWhatWasJudgedIsMerged"},
 		{"a worker's environment is in no arguments", "run/shield.go",
 			"Env []string `json:\"-\"`",
